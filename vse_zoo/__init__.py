@@ -1,0 +1,1 @@
+"""vse_zoo: visual-semantic embeddings for Keras 3."""

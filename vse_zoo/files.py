@@ -1,0 +1,50 @@
+"""Whole files or none: everything is written to a temporary name beside its target and renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vse_zoo.errors import DataError, located
+
+__all__ = ["read_json", "replacing", "write_json", "write_text"]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yields a temporary path in the same folder; renames it to ``path`` on success, removes it on any error.
+
+    The temporary name keeps the suffixes of ``path``, since writers such as Keras and NumPy look at them.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes ``text`` as UTF-8, atomically."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes ``value`` as indented JSON, atomically."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Reads a JSON file; a missing or malformed one is a `DataError` that names it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(located(path, "no such file.")) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(located(path, f"not valid JSON ({error}).")) from None

@@ -1,0 +1,75 @@
+"""Contrastive loss over the batch (InfoNCE, van den Oord et al. 2018; both directions as in CLIP, Radford et al. 2021)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import keras
+from keras import ops
+
+from vse_zoo.losses.pairs import Pairs, check_reduction
+
+__all__ = ["ContrastiveLoss"]
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class ContrastiveLoss(keras.layers.Layer):
+    """``½ Σ_p −log softmax_q(s_pq/τ)_p`` over rows and the same over columns; other captions of an image are left out.
+
+    Args:
+        temperature: τ, or its initial value.
+        learnable: train ln τ as a weight; τ is kept at or above 0.01.
+        reduction: "mean" over the matches, or their "sum".
+
+    Call arguments:
+        scores: (B, B), entry (p, q) the similarity of row item p and column item q; matches on the diagonal.
+        ids: (B,) image ids; pairs of equal id are neither matches nor negatives.
+        row_mask, column_mask: (B,) bool, False where an item is missing.
+        step: accepted as by every ranking loss, and not used.
+
+    Returns:
+        A float32 scalar.
+    """
+
+    def __init__(
+        self, temperature: float = 0.05, learnable: bool = False, reduction: str = "mean", **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        if temperature <= 0:
+            raise ValueError(f"temperature must be positive, got {temperature}.")
+        self.temperature = temperature
+        self.learnable = learnable
+        self.reduction = check_reduction(reduction)
+        self.log_temperature = self.add_weight(
+            shape=(),
+            initializer=keras.initializers.Constant(math.log(temperature)),
+            trainable=learnable,
+            dtype="float32",
+            name="log_temperature",
+        )
+        self.built = True
+
+    def call(
+        self,
+        scores: Tensor,
+        ids: Tensor,
+        row_mask: Tensor | None = None,
+        column_mask: Tensor | None = None,
+        step: Tensor | None = None,
+    ) -> Tensor:
+        """The loss of a batch; shapes in the class's documentation."""
+        pairs = Pairs(ids, row_mask, column_mask)
+        temperature = ops.maximum(ops.exp(ops.cast(self.log_temperature, "float32")), 0.01)
+        logits = ops.cast(scores, "float32") / temperature
+        candidates = ops.logical_or(pairs.negatives, ops.eye(ops.shape(logits)[0], dtype="bool"))
+        logits = ops.where(candidates, logits, -1e30)
+        normalizers = ops.logsumexp(logits, axis=1) + ops.logsumexp(logits, axis=0)
+        return pairs.reduce(0.5 * normalizers - ops.diagonal(logits), self.reduction)
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        names = ("temperature", "learnable", "reduction")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

@@ -1,0 +1,68 @@
+"""Margin-based diversity between attention heads (Huang et al., EMNLP 2019, l^D)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from vse_zoo.layers.normalization import l2_normalize
+from vse_zoo.losses.pairs import check_reduction
+
+__all__ = ["DiversityLoss"]
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class DiversityLoss(keras.layers.Layer):
+    """``Σ_p Σ_{k≠r} [·]₊`` of the cosine s between head k of one view and head r of another view (or the same).
+
+    Args:
+        margin: α_D.
+        form: "similarity" [s − α_D]₊, "distance" [s − (1 − α_D)]₊, or "as_printed" [α_D − s]₊, which rewards similar
+            heads, against the paper's own text.
+        reduction: "sum" over the instances, as in the paper, or their "mean".
+
+    Call arguments:
+        heads: (B, K, D) the heads of one view.
+        other_heads: (B, K, D) those of the other; the same tensor for a term within a view. Each ordered pair (k, r)
+            counts once.
+        mask: (B,) bool, False where one of the two views is missing.
+
+    Returns:
+        A float32 scalar; 0 for a single head.
+    """
+
+    def __init__(
+        self, margin: float = 0.1, form: str = "similarity", reduction: str = "sum", **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        if form not in ("similarity", "distance", "as_printed"):
+            raise ValueError(f"form must be 'similarity', 'distance' or 'as_printed', got {form!r}.")
+        self.margin = margin
+        self.form = form
+        self.reduction = check_reduction(reduction)
+        self.built = True
+
+    def call(self, heads: Tensor, other_heads: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The loss of a batch; shapes in the class's documentation."""
+        similarity = ops.einsum("bkd,brd->bkr", l2_normalize(heads), l2_normalize(other_heads))
+        different = 1.0 - ops.eye(ops.shape(similarity)[-1], dtype="float32")
+        per_instance = ops.sum(different * self._hinge(similarity), axis=(1, 2))
+        weights = ops.ones_like(per_instance) if mask is None else ops.cast(mask, "float32")
+        total = ops.sum(weights * per_instance)
+        return total if self.reduction == "sum" else total / ops.maximum(ops.sum(weights), 1.0)
+
+    def _hinge(self, similarity: Tensor) -> Tensor:
+        if self.form == "similarity":
+            return ops.relu(similarity - self.margin)
+        if self.form == "distance":
+            return ops.relu(similarity - (1.0 - self.margin))
+        return ops.relu(self.margin - similarity)
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        names = ("margin", "form", "reduction")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

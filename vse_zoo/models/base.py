@@ -1,0 +1,123 @@
+"""What every model of the zoo offers: encode pictures, encode sentences, compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from vse_zoo.preprocessing import TextPreprocessor
+
+__all__ = ["VSEModel"]
+
+Tensor = Any
+Array = np.ndarray
+
+
+class VSEModel(keras.Model):
+    """A visual-semantic embedding: subclasses implement `embed_image`, `embed_text`, `build` and `compute_loss`.
+
+    Training calls the model on a batch (vse_zoo.data.pipeline) through `model.fit`; users call `encode_image`,
+    `encode_text` and `similarity`.
+
+    Args:
+        preprocessor: turns sentences into word ids; saved with the model.
+        region_dim: length D of a region's feature vector.
+    """
+
+    similarity_kind = "embedding"
+    """"embedding": scores are inner products of `encode_*` outputs; "pairwise": they need both items."""
+
+    def __init__(self, preprocessor: TextPreprocessor, region_dim: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.preprocessor = preprocessor
+        self.region_dim = region_dim
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that `encode_text` takes."""
+        return self.preprocessor.languages
+
+    def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
+        """(B, R, D) regions and (B, R) mask to (B, E) unit vectors, in the graph."""
+        raise NotImplementedError(f"{type(self).__name__}.embed_image")
+
+    def embed_text(self, ids: Tensor, language: str) -> Tensor:
+        """(B, T) word ids to (B, E) unit vectors, in the graph."""
+        raise NotImplementedError(f"{type(self).__name__}.embed_text")
+
+    def encode_image(self, regions: Array, region_mask: Array | None = None, batch_size: int = 256) -> Array:
+        """Encodes images, in batches.
+
+        Args:
+            regions: (N, R, D) float, any precision; or (R, D), one image.
+            region_mask: (N, R) bool, True on real regions; all are real by default.
+            batch_size: images a batch.
+
+        Returns:
+            (N, E) float32 unit vectors; for one image (E,).
+
+        Raises:
+            ValueError: D is not the model's ``region_dim``.
+        """
+        regions = np.asarray(regions)
+        if regions.ndim == 2:
+            mask = None if region_mask is None else np.asarray(region_mask)[None]
+            return self.encode_image(regions[None], mask)[0]
+        if regions.ndim != 3 or regions.shape[-1] != self.region_dim:
+            raise ValueError(f"regions: found shape {regions.shape}, expected (images, regions, {self.region_dim}).")
+        mask = np.ones(regions.shape[:2], bool) if region_mask is None else np.asarray(region_mask, bool)
+        chunks = [
+            self._image_function(regions[i : i + batch_size].astype("float32"), mask[i : i + batch_size])
+            for i in range(0, len(regions), batch_size)
+        ]
+        return np.concatenate([chunk.numpy() for chunk in chunks])
+
+    def encode_text(self, texts: Sequence[str], language: str = "en", batch_size: int = 512) -> Array:
+        """Encodes sentences, in batches of similar length; the results keep the order of ``texts``.
+
+        Args:
+            texts: N sentences, or one string.
+            language: one of `languages`.
+            batch_size: sentences a batch.
+
+        Returns:
+            (N, E) float32 unit vectors; for one string (E,).
+
+        Raises:
+            DataError: the model does not know the language.
+        """
+        if isinstance(texts, str):
+            return self.encode_text([texts], language)[0]
+        if not len(texts):
+            raise ValueError("texts: found none, expected at least one sentence.")
+        ids = self.preprocessor.ragged(list(texts), language)
+        order = np.argsort(ids.row_lengths().numpy(), kind="stable")
+        function = self._text_functions[language]
+        chunks = [
+            function(tf.gather(ids, order[i : i + batch_size]).to_tensor()).numpy()
+            for i in range(0, len(order), batch_size)
+        ]
+        return np.concatenate(chunks)[np.argsort(order)]
+
+    def similarity(self, images: Array, texts: Array) -> Array:
+        """Scores of all pairs: (N, E) images and (M, E) texts to (N, M); cosine, since both are unit vectors."""
+        return np.asarray(images) @ np.asarray(texts).T
+
+    # cached_property writes past Keras' attribute tracking, which would take the functions for layers' state.
+    @cached_property
+    def _image_function(self) -> Any:
+        regions = tf.TensorSpec([None, None, self.region_dim], tf.float32)
+        return tf.function(self.embed_image, input_signature=[regions, tf.TensorSpec([None, None], tf.bool)])
+
+    @cached_property
+    def _text_functions(self) -> dict[str, Any]:
+        ids = tf.TensorSpec([None, None], tf.int32)
+        return {
+            language: tf.function(partial(self.embed_text, language=language), input_signature=[ids])
+            for language in self.languages
+        }

@@ -1,0 +1,164 @@
+"""The two encoders of the paper: region perceptron and bidirectional LSTM, each under K-head context attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from vse_zoo.layers import ContextAttention
+
+__all__ = ["RegionEncoder", "SentenceEncoder"]
+
+Tensor = Any
+
+
+class _AttendedEncoder(keras.layers.Layer):
+    """Items, then ContextAttention over them; subclasses say what the items are."""
+
+    def __init__(self, units: int, heads: int, attention_dim: int, dropout: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.heads = heads
+        self.attention_dim = attention_dim
+        self.dropout = dropout
+        self.attention = ContextAttention(heads, attention_dim, name="attention")
+        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
+        self.item_dropout = keras.layers.Dropout(dropout, name="item_dropout")
+        self.supports_masking = True
+
+    def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
+        """The heads need no mask: every head exists."""
+        return None
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        names = ("units", "heads", "attention_dim", "dropout")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class RegionEncoder(_AttendedEncoder):
+    """Regions standardised, through a one-layer perceptron to H units, attended to by K heads.
+
+    The standardisation is the identity until `adapt` has seen training regions.
+
+    Args:
+        units: H.
+        heads: K.
+        attention_dim: size of the context vectors and of the attention space.
+        dropout: rate on the regions and on the perceptron's outputs.
+        activation: the perceptron's.
+
+    Call arguments:
+        regions: (B, R, D) float.
+        mask: (B, R) bool, True on real regions.
+        return_weights: also return the attention weights (B, K, R).
+
+    Returns:
+        (B, K, H).
+    """
+
+    def __init__(
+        self, units: int, heads: int, attention_dim: int, dropout: float = 0.0, activation: str = "linear", **kwargs: Any
+    ) -> None:
+        super().__init__(units, heads, attention_dim, dropout, **kwargs)
+        self.activation = activation
+        self.perceptron = keras.layers.Dense(units, activation=activation, name="perceptron")
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the standardisation, the perceptron and the attention for (B, R, D) regions."""
+        dim = input_shape[-1]
+        self.mean = self.add_weight(shape=(dim,), initializer="zeros", trainable=False, name="mean")
+        self.scale = self.add_weight(shape=(dim,), initializer="ones", trainable=False, name="scale")
+        self.perceptron.build(input_shape)
+        self.attention.build((*input_shape[:-1], self.units))
+        self.built = True
+
+    def adapt(self, regions: Any, mask: Any) -> None:
+        """Sets the standardisation to the mean and deviation of real regions: (N, R, D) float, (N, R) bool."""
+        items = ops.convert_to_numpy(regions)[ops.convert_to_numpy(mask)].astype("float32")
+        self.mean.assign(items.mean(axis=0))
+        self.scale.assign(1.0 / (items.std(axis=0) + 1e-3))
+
+    def call(
+        self, regions: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
+    ) -> Tensor:
+        """Encodes a batch of images; shapes in the class's documentation."""
+        items = (ops.cast(regions, self.compute_dtype) - self.mean) * self.scale
+        items = self.perceptron(self.input_dropout(items, training=training))
+        items = self.item_dropout(items, training=training)
+        return self.attention(items, mask=mask, return_weights=return_weights)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """(B, R, D) becomes (B, K, H)."""
+        return (input_shape[0], self.heads, self.units)
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {**super().get_config(), "activation": self.activation}
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class SentenceEncoder(_AttendedEncoder):
+    """Word vectors through a bidirectional LSTM to H-dimensional states, attended to by K heads.
+
+    Args:
+        vocabulary_size: number of word ids, 0 = padding included.
+        word_dim: length of the word vectors.
+        units: H, even; each direction has H/2 units.
+        heads: K.
+        attention_dim: size of the context vectors and of the attention space.
+        dropout: rate on the word vectors and on the states.
+
+    Call arguments:
+        ids: (B, T) int32, 0 = padding.
+        return_weights: also return the attention weights (B, K, T).
+
+    Returns:
+        (B, K, H).
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        word_dim: int,
+        units: int,
+        heads: int,
+        attention_dim: int,
+        dropout: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(units, heads, attention_dim, dropout, **kwargs)
+        if units % 2:
+            raise ValueError(f"units must be even, for two directions of equal size; got {units}.")
+        self.vocabulary_size = vocabulary_size
+        self.word_dim = word_dim
+        self.words = keras.layers.Embedding(vocabulary_size, word_dim, name="words")
+        # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
+        lstm = keras.layers.LSTM(units // 2, return_sequences=True, use_cudnn=False)
+        self.recurrence = keras.layers.Bidirectional(lstm, name="recurrence")
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the word vectors, the LSTM and the attention for (B, T) ids."""
+        self.words.build(input_shape)
+        self.recurrence.build((*input_shape, self.word_dim))
+        self.attention.build((*input_shape, self.units))
+        self.built = True
+
+    def call(self, ids: Tensor, training: bool = False, return_weights: bool = False) -> Tensor:
+        """Encodes a batch of sentences; shapes in the class's documentation."""
+        mask = ops.not_equal(ids, 0)
+        vectors = self.input_dropout(self.words(ids), training=training)
+        states = self.recurrence(vectors, mask=mask, training=training)
+        states = self.item_dropout(states, training=training)
+        return self.attention(states, mask=mask, return_weights=return_weights)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """(B, T) becomes (B, K, H)."""
+        return (input_shape[0], self.heads, self.units)
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {**super().get_config(), "vocabulary_size": self.vocabulary_size, "word_dim": self.word_dim}

@@ -1,0 +1,179 @@
+"""Multi-head attention with diversity for multilingual visual-semantic embeddings (Huang et al., EMNLP 2019)."""
+
+from __future__ import annotations
+
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from vse_zoo.layers import l2_normalize
+from vse_zoo.losses import ContrastiveLoss, DiversityLoss, TripletLoss
+from vse_zoo.models.base import VSEModel
+from vse_zoo.models.context_attention.encoders import RegionEncoder, SentenceEncoder
+from vse_zoo.preprocessing import TextPreprocessor
+
+__all__ = ["ContextAttentionVSE"]
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class ContextAttentionVSE(VSEModel):
+    """Images and sentences of any number of languages as K attended vectors each, concatenated into one space.
+
+    The loss is eq. 4 of the paper: ``Σ_g l(V, G) + γ Σ_{g<h} l(G, H) + β Σ l^D`` over the languages g, h, the diversity
+    terms over every pair of views, each view with itself included.
+
+    Args:
+        preprocessor: its languages are the model's.
+        region_dim: length D of a region's feature vector.
+        units: H, the size of a head.
+        heads: K.
+        attention_dim: size of the context vectors and of the attention space; H by default, as in the paper.
+        word_dim: length of the word vectors.
+        dropout: rate on inputs and items of the encoders; none in the paper.
+        region_activation: of the region perceptron.
+        ranking_loss: l, a `TripletLoss` by default, or a `ContrastiveLoss`.
+        diversity_loss: l^D.
+        language_weight: γ, the weight of sentence–sentence terms.
+        diversity_weight: β.
+
+    Call arguments:
+        batch: the batch contract's dict: ``regions (B, R, D)``, ``region_mask (B, R)``, ``text {language: (B, T)}``.
+
+    Returns:
+        ``{"image": (B, K, H), <language>: (B, K, H)}``.
+    """
+
+    def __init__(
+        self,
+        preprocessor: TextPreprocessor,
+        region_dim: int,
+        units: int = 512,
+        heads: int = 3,
+        attention_dim: int | None = None,
+        word_dim: int = 300,
+        dropout: float = 0.0,
+        region_activation: str = "linear",
+        ranking_loss: TripletLoss | ContrastiveLoss | None = None,
+        diversity_loss: DiversityLoss | None = None,
+        language_weight: float = 0.6,
+        diversity_weight: float = 1.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(preprocessor, region_dim, **kwargs)
+        self.units = units
+        self.heads = heads
+        self.attention_dim = attention_dim or units
+        self.word_dim = word_dim
+        self.dropout = dropout
+        self.region_activation = region_activation
+        self.ranking_loss = ranking_loss or TripletLoss()
+        self.diversity_loss = diversity_loss or DiversityLoss()
+        self.language_weight = language_weight
+        self.diversity_weight = diversity_weight
+        attended = {"units": units, "heads": heads, "attention_dim": self.attention_dim, "dropout": dropout}
+        self.image_encoder = RegionEncoder(**attended, activation=region_activation, name="image_encoder")
+        self.text_encoders = {
+            language: SentenceEncoder(
+                len(preprocessor.vocabulary(language)), word_dim, **attended, name=f"text_encoder_{language}"
+            )
+            for language in preprocessor.languages
+        }
+        self.loss_parts = {name: keras.metrics.Mean(name) for name in ("ranking", "language_ranking", "diversity")}
+
+    def build(self, input_shape: Any = None) -> None:
+        """Creates all weights; the sizes are the constructor's, so that no input is needed."""
+        self.image_encoder.build((None, None, self.region_dim))
+        for encoder in self.text_encoders.values():
+            encoder.build((None, None))
+        self.built = True
+
+    def call(self, batch: dict[str, Any], training: bool = False) -> dict[str, Tensor]:
+        """The heads of every view; shapes in the class's documentation."""
+        views = {"image": self.image_encoder(batch["regions"], mask=batch["region_mask"], training=training)}
+        for language, encoder in self.text_encoders.items():
+            views[language] = encoder(batch["text"][language], training=training)
+        return views
+
+    def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
+        """(B, R, D) regions and (B, R) mask to (B, K·H) unit vectors."""
+        return _embedding(self.image_encoder(regions, mask=region_mask))
+
+    def embed_text(self, ids: Tensor, language: str) -> Tensor:
+        """(B, T) word ids to (B, K·H) unit vectors."""
+        return _embedding(self.text_encoders[language](ids))
+
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
+    ) -> Tensor:
+        """Eq. 4 of the paper; its parts are updated as metrics."""
+        regularization = sum(self.losses)
+        present = {"image": ops.ones_like(x["image_id"], dtype="bool"), **x["text_mask"]}
+        parts = {
+            "ranking": self._ranking(x, y_pred, present, [("image", language) for language in self.languages]),
+            "language_ranking": self._ranking(x, y_pred, present, list(combinations(self.languages, 2))),
+            "diversity": self._diversity(y_pred, present),
+        }
+        for name, value in parts.items():
+            self.loss_parts[name].update_state(value)
+        pairs = parts["ranking"] + self.language_weight * parts["language_ranking"]
+        return pairs + self.diversity_weight * parts["diversity"] + regularization
+
+    def _ranking(self, x: Any, views: Any, present: Any, pairs: list[tuple[str, str]]) -> Tensor:
+        step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
+        total = ops.zeros(())
+        for row, column in pairs:
+            scores = ops.matmul(_embedding(views[row]), ops.transpose(_embedding(views[column])))
+            total += self.ranking_loss(
+                scores, x["image_id"], row_mask=present[row], column_mask=present[column], step=step
+            )
+        return total
+
+    def _diversity(self, views: Any, present: Any) -> Tensor:
+        total = ops.zeros(())
+        if self.heads == 1 or self.diversity_weight == 0:
+            return total
+        for view, other in combinations_with_replacement(views, 2):
+            mask = ops.logical_and(present[view], present[other])
+            total += self.diversity_loss(views[view], views[other], mask=mask)
+        return total
+
+    def attend_image(self, regions: np.ndarray, region_mask: np.ndarray | None = None) -> np.ndarray:
+        """Attention weights of the heads over regions: (N, R, D) regions to (N, K, R) float32."""
+        mask = np.ones(np.shape(regions)[:2], bool) if region_mask is None else region_mask
+        _, weights = self.image_encoder(tf.cast(regions, tf.float32), mask=tf.constant(mask), return_weights=True)
+        return weights.numpy()
+
+    def attend_text(self, texts: list[str], language: str = "en") -> tuple[list[list[str]], np.ndarray]:
+        """The words of each sentence and the heads' attention weights over them, (N, K, T) float32."""
+        words = [[word.decode() for word in row] for row in self.preprocessor.words(texts).to_list()]
+        ids = self.preprocessor(texts, language)
+        _, weights = self.text_encoders[language](ids, return_weights=True)
+        return words, weights.numpy()
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        names = ("region_dim", "units", "heads", "attention_dim", "word_dim", "dropout", "region_activation")
+        weights = ("language_weight", "diversity_weight")
+        objects = ("preprocessor", "ranking_loss", "diversity_loss")
+        return {
+            **super().get_config(),
+            **{name: getattr(self, name) for name in (*names, *weights)},
+            **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in objects},
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> ContextAttentionVSE:
+        """The model that `get_config` described, without its weights."""
+        objects = ("preprocessor", "ranking_loss", "diversity_loss")
+        return cls(**{**config, **{name: keras.saving.deserialize_keras_object(config[name]) for name in objects}})
+
+
+def _embedding(heads: Tensor) -> Tensor:
+    """The K heads concatenated and scaled to unit length: (B, K, H) to (B, K·H)."""
+    return l2_normalize(ops.reshape(heads, (-1, heads.shape[1] * heads.shape[2])))

@@ -40,6 +40,10 @@ class Draws:
                 return item
         raise ValueError("the weights sum to zero")
 
+    def preferred(self, items: Sequence[T]) -> T:
+        """The first item in most cases, otherwise one of the rest."""
+        return items[0] if len(items) == 1 or self.chance(0.7) else self.choice(items[1:])
+
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """A new list of ``items`` in random order (Fisher-Yates)."""
         result = list(items)

@@ -35,7 +35,7 @@ def render(seed: int, index: int) -> Image.Image:
 
 
 def render_scene(scene: Scene) -> Image.Image:
-    """The picture of ``scene``; details that no caption speaks of (texture, shades) are drawn from its seed and index."""
+    """The picture of ``scene``; what no caption speaks of (texture, shades) is drawn from its seed and index."""
     draws = Draws("render", scene.seed, scene.index)
     left, top = draws.integer(0, EXTRA - 1), draws.integer(0, EXTRA - 1)
     image = Image.fromarray(texture(scene.background)[top : top + IMAGE_SIZE, left : left + IMAGE_SIZE])

@@ -1,0 +1,76 @@
+"""A frozen network that turns square pictures into a grid of region features."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from vse_zoo.errors import ConfigError, PresetError
+from vse_zoo.features.grids import grid_boxes, pooling_matrix
+
+__all__ = ["Backbone"]
+
+
+class Backbone:
+    """A feature-map network, its own input scaling, and average pooling to ``grid`` regions.
+
+    ``network`` maps what ``prepare`` returns to one feature map (B, H, W, D); ``prepare`` maps float pixels (B, S, S, 3)
+    in 0…255 to what the network was trained on. A grid finer than the feature map is a `ConfigError`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        network: keras.Model,
+        prepare: Callable[[tf.Tensor], tf.Tensor],
+        *,
+        image_size: int,
+        grid: tuple[int, int] = (7, 7),
+    ) -> None:
+        self.name = name
+        self.image_size = image_size
+        self.grid = grid
+        self._network = network
+        self._prepare = prepare
+        height, width, self.dim = self._map_shape()
+        if not (1 <= grid[0] <= height and 1 <= grid[1] <= width):
+            found = f"a grid of {grid[0]}×{grid[1]}; the feature map of a {image_size}×{image_size} picture is {height}×{width}"
+            raise ConfigError(f"{name}: {found}. Choose a grid between 1×1 and {height}×{width}.")
+        self.boxes = grid_boxes((height, width), grid)
+        self._pool = pooling_matrix(height, grid[0]), pooling_matrix(width, grid[1])
+        signature = [tf.TensorSpec((None, image_size, image_size, 3), tf.uint8)]
+        self._compiled = tf.function(self._regions, input_signature=signature)
+
+    def regions(self, images: np.ndarray) -> np.ndarray:
+        """Pixels (B, S, S, 3) uint8 → region features (B, h·w, D) float32, row by row from the top left."""
+        return self._compiled(images).numpy()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over every weight: two backbones with the same one give the same features."""
+        digest = hashlib.sha256()
+        for weight in self._network.get_weights():
+            digest.update(np.ascontiguousarray(weight).data)
+        return digest.hexdigest()
+
+    def _map_shape(self) -> tuple[int, int, int]:
+        size = self.image_size
+        shape = keras.ops.shape(self._feature_map(tf.zeros((1, size, size, 3))))
+        if len(shape) != 4:
+            raise PresetError(f"{self.name}: its output has shape {tuple(shape)}; a feature map (B, H, W, D) is needed.")
+        return int(shape[1]), int(shape[2]), int(shape[3])
+
+    def _feature_map(self, pixels: tf.Tensor) -> tf.Tensor:
+        return self._network(self._prepare(pixels), training=False)
+
+    def _regions(self, images: tf.Tensor) -> tf.Tensor:
+        features = tf.cast(self._feature_map(tf.cast(images, tf.float32)), tf.float32)
+        if features.shape[1:3] != self.grid:
+            rows, columns = self._pool
+            features = tf.einsum("bhwd,ih,jw->bijd", features, rows, columns)
+        return tf.reshape(features, (-1, self.grid[0] * self.grid[1], self.dim))

@@ -1,0 +1,43 @@
+"""Backbones by name: the built-in one, any ``keras:`` application, any ``kerashub:`` preset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import keras
+
+from vse_zoo.errors import PresetError
+from vse_zoo.features.backbone import Backbone
+from vse_zoo.features.efficientnet_lite import FEATURES, fold_batch_norm, load_efficientnet_lite0
+from vse_zoo.features.keras_backbones import KERAS, KERAS_HUB, application_names, keras_application, keras_hub_backbone
+
+__all__ = ["get", "names"]
+
+BUILT_IN = "efficientnet_lite0"
+
+
+def names() -> list[str]:
+    """Every name that `get` knows without asking anyone; ``kerashub:<preset or folder>`` is open-ended."""
+    return [BUILT_IN, *(KERAS + name for name in application_names())]
+
+
+def get(name: str, grid: tuple[int, int] = (7, 7), weights: str | Path = "imagenet") -> Backbone:
+    """The backbone ``name`` with ``grid`` regions (rows, columns).
+
+    ``weights`` is for ``keras:`` names: "imagenet" (downloaded by Keras, cached) or a weights file. An unknown name, or
+    weights that can't be had, is a `PresetError`; a grid finer than the feature map is a `ConfigError`.
+    """
+    if name == BUILT_IN:
+        return _efficientnet_lite0(grid)
+    if name.startswith(KERAS):
+        return keras_application(name, grid, weights)
+    if name.startswith(KERAS_HUB):
+        return keras_hub_backbone(name, grid)
+    known = f"{BUILT_IN}, keras:<application> (such as keras:MobileNetV2), kerashub:<preset or folder>"
+    raise PresetError(f"no backbone is called {name!r}. Known are: {known}.")
+
+
+def _efficientnet_lite0(grid: tuple[int, int]) -> Backbone:
+    model = fold_batch_norm(load_efficientnet_lite0())
+    network = keras.Model(model.input, model.get_layer(FEATURES).output)
+    return Backbone(BUILT_IN, network, lambda pixels: pixels, image_size=model.input_shape[1], grid=grid)

@@ -1,0 +1,87 @@
+"""Backbones from keras.applications and from KerasHub presets."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+import keras
+
+from vse_zoo.errors import PresetError
+from vse_zoo.features.backbone import Backbone
+
+__all__ = ["KERAS", "KERAS_HUB", "application_names", "keras_application", "keras_hub_backbone"]
+
+KERAS = "keras:"
+KERAS_HUB = "kerashub:"
+
+# What each application was trained on; all others on 224.
+IMAGE_SIZES = {
+    "EfficientNetB1": 240,
+    "EfficientNetB2": 260,
+    "EfficientNetB3": 300,
+    "EfficientNetB4": 380,
+    "EfficientNetB5": 456,
+    "EfficientNetB6": 528,
+    "EfficientNetB7": 600,
+    "EfficientNetV2B1": 240,
+    "EfficientNetV2B2": 260,
+    "EfficientNetV2B3": 300,
+    "EfficientNetV2S": 384,
+    "EfficientNetV2M": 480,
+    "EfficientNetV2L": 480,
+    "InceptionResNetV2": 299,
+    "InceptionV3": 299,
+    "NASNetLarge": 331,
+    "Xception": 299,
+}
+
+
+def application_names() -> list[str]:
+    """The networks in keras.applications, by the names of their functions."""
+    return sorted(name for name, _ in inspect.getmembers(keras.applications, inspect.isfunction))
+
+
+def keras_application(name: str, grid: tuple[int, int], weights: str | Path = "imagenet") -> Backbone:
+    """``keras:<application>`` without its classifier, fed as its own ``preprocess_input`` says.
+
+    ``weights``: "imagenet", or a file of weights without classifier. Unknown names, failed downloads and files that
+    don't fit are a `PresetError`.
+    """
+    application = name.removeprefix(KERAS)
+    if application not in application_names():
+        raise PresetError(f"keras.applications has no {application!r}. It has: {', '.join(application_names())}.")
+    build = getattr(keras.applications, application)
+    prepare = sys.modules[build.__module__].preprocess_input
+    size = IMAGE_SIZES.get(application, 224)
+    local = weights != "imagenet"
+    try:
+        network = build(include_top=False, weights=None if local else "imagenet", input_shape=(size, size, 3))
+        if local:
+            network.load_weights(weights)
+    except Exception as error:  # Keras raises a bare Exception for a failed download, ValueError or OSError for a bad file
+        do = "Check the file." if local else "Check the network, or pass weights=FILE."
+        raise PresetError(f"{name}: no weights from {str(weights)!r} ({_first_line(error)}). {do}") from error
+    return Backbone(name, network, prepare, image_size=size, grid=grid)
+
+
+def keras_hub_backbone(name: str, grid: tuple[int, int]) -> Backbone:
+    """``kerashub:<preset>``: an image backbone and its ImageConverter, by preset name or from a local preset folder."""
+    import keras_hub  # takes seconds to import, and only this kind of backbone needs it
+
+    preset = name.removeprefix(KERAS_HUB)
+    try:
+        network = keras_hub.models.Backbone.from_preset(preset)
+        converter = keras_hub.layers.ImageConverter.from_preset(preset)
+    except Exception as error:  # downloads, folders and configs each fail in their own way, by no common base class
+        do = "Check the name and the network, or pass the folder of a downloaded preset."
+        raise PresetError(f"{name}: no preset of an image backbone can be loaded ({_first_line(error)}). {do}") from error
+    size = converter.image_size
+    if not size or size[0] is None or size[0] != size[1]:
+        raise PresetError(f"{name}: its image converter gives pictures of size {size}; a fixed square is needed.")
+    return Backbone(name, network, converter, image_size=int(size[0]), grid=grid)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

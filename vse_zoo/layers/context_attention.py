@@ -50,7 +50,7 @@ class ContextAttention(keras.layers.Layer):
             shape=(self.heads, self.context_dim, self.attention_dim), initializer="glorot_uniform", name="context_kernel"
         )
         self.context = self.add_weight(
-            shape=(self.heads, self.context_dim), initializer=keras.initializers.RandomNormal(stddev=1.0), name="context"
+            shape=(self.heads, self.context_dim), initializer=keras.initializers.RandomNormal(stddev=0.05), name="context"
         )
         self.built = True
 

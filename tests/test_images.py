@@ -1,0 +1,129 @@
+"""load_image on every kind of picture file, against pixels known beforehand."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vse_zoo.errors import ImageError
+from vse_zoo.images import load_image, square_pixels
+
+RAMP = np.arange(48, dtype=np.uint8).reshape(4, 4, 3) * 5
+
+
+def saved(tmp_path: Path, image: Image.Image, name: str, **options: object) -> Path:
+    path = tmp_path / name
+    image.save(path, **options)
+    return path
+
+
+def pixels(path: Path) -> np.ndarray:
+    image = load_image(path)
+    assert image.mode == "RGB"
+    return np.asarray(image)
+
+
+def test_rgb_is_unchanged(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(pixels(saved(tmp_path, Image.fromarray(RAMP), "a.png")), RAMP)
+
+
+def test_open_file_object() -> None:
+    buffer = io.BytesIO()
+    Image.fromarray(RAMP).save(buffer, "PNG")
+    buffer.seek(0)
+    np.testing.assert_array_equal(np.asarray(load_image(buffer)), RAMP)
+
+
+@pytest.mark.parametrize(
+    ("orientation", "turn"),
+    [
+        (2, lambda x: x[:, ::-1]),
+        (3, lambda x: np.rot90(x, 2)),
+        (4, lambda x: x[::-1]),
+        (5, lambda x: x.transpose(1, 0, 2)),
+        (6, lambda x: np.rot90(x, -1)),
+        (7, lambda x: np.rot90(x, 2).transpose(1, 0, 2)),
+        (8, lambda x: np.rot90(x, 1)),
+    ],
+)
+def test_exif_orientation(tmp_path: Path, orientation: int, turn: object) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    stored = np.ascontiguousarray(RAMP[:3])  # 3×4, so that a missed quarter turn changes the shape
+    path = saved(tmp_path, Image.fromarray(stored), "a.png", exif=exif)
+    np.testing.assert_array_equal(pixels(path), turn(stored))
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tif"])
+def test_sixteen_bits_are_scaled(tmp_path: Path, name: str) -> None:
+    grey = np.array([[0, 257, 65535], [32768, 300, 65278]], np.uint16)
+    expected = np.rint(grey / 257).astype(np.uint8)
+    np.testing.assert_array_equal(pixels(saved(tmp_path, Image.fromarray(grey), name)), np.dstack([expected] * 3))
+
+
+def test_float_tiff(tmp_path: Path) -> None:
+    path = saved(tmp_path, Image.fromarray(np.array([[0.0, 0.5, 1.0]], np.float32)), "a.tif")
+    np.testing.assert_array_equal(pixels(path)[0, :, 0], [0, 128, 255])
+
+
+def test_cmyk(tmp_path: Path) -> None:
+    path = saved(tmp_path, Image.new("CMYK", (16, 16), (0, 255, 255, 0)), "a.jpg", quality=100)
+    np.testing.assert_allclose(pixels(path)[8, 8], [255, 0, 0], atol=3)
+
+
+def test_alpha_lies_over_white(tmp_path: Path) -> None:
+    path = saved(tmp_path, Image.fromarray(np.array([[[0, 0, 0, 0], [200, 0, 0, 255], [0, 0, 0, 51]]], np.uint8)), "a.png")
+    np.testing.assert_array_equal(pixels(path)[0], [[255, 255, 255], [200, 0, 0], [204, 204, 204]])
+
+
+def test_transparent_palette_and_grey(tmp_path: Path) -> None:
+    palette = Image.new("P", (2, 1))
+    palette.putpalette([10, 20, 30, 40, 50, 60])
+    palette.putpixel((1, 0), 1)
+    path = saved(tmp_path, palette, "a.png", transparency=0)
+    np.testing.assert_array_equal(pixels(path)[0], [[255, 255, 255], [40, 50, 60]])
+    np.testing.assert_array_equal(pixels(saved(tmp_path, Image.new("L", (1, 1), 7), "b.png")), [[[7, 7, 7]]])
+
+
+def test_animation_gives_its_first_frame(tmp_path: Path) -> None:
+    frames = [Image.new("RGB", (3, 3), colour) for colour in ("red", "blue")]
+    path = saved(tmp_path, frames[0], "a.gif", save_all=True, append_images=frames[1:])
+    assert (pixels(path) == [255, 0, 0]).all()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n" + b"\0" * 40, b"\xff\xd8\xff\xe0junk"])
+def test_unreadable_names_the_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "broken.jpg").write_bytes(content)
+    with pytest.raises(ImageError, match=r"broken\.jpg"):
+        load_image(tmp_path / "broken.jpg")
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.gif"])
+def test_truncated(tmp_path: Path, name: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    path = saved(tmp_path, Image.fromarray(noise), name)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(ImageError, match=name):
+        load_image(path)
+
+
+def test_missing(tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="no such file"):
+        load_image(tmp_path / "a.jpg")
+
+
+def test_square_of_one_pixel_and_of_a_strip() -> None:
+    assert (square_pixels(Image.new("RGB", (1, 1), (1, 2, 3)), 8) == [1, 2, 3]).all()
+    assert square_pixels(Image.new("RGB", (3000, 1)), 8).shape == (8, 8, 3)
+
+
+def test_square_keeps_relative_places() -> None:
+    left_half = np.zeros((40, 80, 3), np.uint8)
+    left_half[:, :40] = 255
+    square = square_pixels(Image.fromarray(left_half), 16)
+    assert (square[:, :6] == 255).all()
+    assert (square[:, 10:] == 0).all()

@@ -1,0 +1,124 @@
+"""Multi30K (Elliott et al., 2016): translations (task 1) and independent descriptions (task 2) of Flickr30k photos."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from vse_zoo.data.dataset import Dataset
+from vse_zoo.data.records import Record
+from vse_zoo.data.sources import Source, source
+from vse_zoo.data.tables import lines
+from vse_zoo.errors import DataError, located
+
+__all__ = ["add_descriptions", "descriptions", "read_multi30k"]
+
+_TEXT = re.compile(r"(?P<part>\w+?)\.(?:(?P<number>\d+)\.)?(?P<language>[a-z]{2})(?:\.gz)?")
+_LISTS = {1: "{part}.txt", 2: "{part}_images.txt"}
+
+
+@source("multi30k")
+def read_multi30k(
+    texts: Annotated[Path, "Multi30K folder, the one that holds task1 and task2."],
+    images: Annotated[Path | None, "Folder of the photos, joined by the Flickr id in their names."] = None,
+    dataset: Annotated[Path | None, "Or a prepared dataset: its images and captions, with Multi30K's languages added."] = None,
+    task: Annotated[int, "1: one translation an image; 2: five descriptions an image and language."] = 2,
+    languages: Annotated[str, "Languages to read, separated by commas."] = "en,de",
+) -> Source:
+    """Multi30K with photos at hand, for example: vse-zoo prepare multi30k data/m30k --texts multi30k --images flickr30k-images."""
+    wanted = tuple(language.strip() for language in languages.split(",") if language.strip())
+    if (images is None) == (dataset is None):
+        raise DataError("images, dataset: expected one of the two, to know which photos there are.")
+    if dataset is not None:
+        existing = Dataset(dataset)
+        new = tuple(language for language in wanted if language not in existing.languages)
+        records, added = add_descriptions(existing.records, descriptions(texts, task, new))
+        notes = (f"{added} of {len(records)} images have descriptions in: {', '.join(new)}.",)
+        return Source(existing.name, records, existing.image_source, (*existing.languages, *new), notes)
+    assert images is not None
+    return _with_photos(descriptions(texts, task, wanted), images, wanted)
+
+
+def _with_photos(found: dict[str, Record], images: Path, languages: tuple[str, ...]) -> Source:
+    files = {flickr_id(path.name): path.name for path in sorted(images.glob("*.jpg"))}
+    records = [replace(record, image=files[key]) for key, record in found.items() if key in files]
+    if not records:
+        raise DataError(located(images, "no photo has a Flickr id of Multi30K.", do="Expected names such as 1000092795.jpg."))
+    notes = (f"{len(found) - len(records)} of {len(found)} described images have no photo in {images.name} and are left out.",)
+    return Source("multi30k", records, {"kind": "folder", "root": str(images.resolve())}, languages, notes)
+
+
+def flickr_id(name: str) -> str:
+    """The Flickr id of a photo: its name up to the first "_" or "."."""
+    return re.split(r"[_.]", name, maxsplit=1)[0]
+
+
+def add_descriptions(records: Sequence[Record], found: dict[str, Record]) -> tuple[list[Record], int]:
+    """The records with the captions of equal Flickr id added, and how many got some."""
+    joined = [
+        replace(record, captions={**record.captions, **found[key].captions}) if (key := flickr_id(record.image)) in found else record
+        for record in records
+    ]
+    return joined, sum(flickr_id(record.image) in found for record in records)
+
+
+def descriptions(folder: Path, task: int, languages: Sequence[str]) -> dict[str, Record]:
+    """All texts of a task by Flickr id: a record's split is train, dev or test, its captions in order of their number.
+
+    Raises:
+        DataError: a language is missing, or a text file and its image list differ in length.
+    """
+    if task not in _LISTS:
+        raise DataError(f"task: found {task}, expected 1 or 2.")
+    root = folder / f"task{task}"
+    records: dict[str, Record] = {}
+    seen: set[str] = set()
+    for part, language, path in _texts(root):
+        list_path = root / "image_splits" / _LISTS[task].format(part=part)
+        if language not in languages or not list_path.is_file():
+            continue
+        seen.add(language)
+        _read_part(list_path, path, language, _split(part), records)
+    missing = [language for language in languages if language not in seen]
+    if missing:
+        raise DataError(located(root / "raw", f"found no text in language {missing[0]!r}."))
+    return records
+
+
+def _texts(root: Path) -> list[tuple[str, str, Path]]:
+    """(part, language, file) of every text, the numbered ones in order."""
+    matches = [(match, path) for path in sorted(root.glob("raw/*")) if (match := _TEXT.fullmatch(path.name))]
+    if not matches:
+        raise DataError(located(root / "raw", "found no texts such as train.1.de.gz.", do="Give the folder above task1 and task2."))
+    return [(match["part"], match["language"], path) for match, path in matches]
+
+
+def _split(part: str) -> str:
+    return {"train": "train", "val": "dev"}.get(part, "test")
+
+
+def _read_part(list_path: Path, path: Path, language: str, split: str, records: dict[str, Record]) -> None:
+    ids = [flickr_id(name) for name in lines(list_path)]
+    sentences = _sentences(path)
+    if len(sentences) != len(ids):
+        problem = f"found {len(sentences)} lines, expected {len(ids)} as in {list_path.name}."
+        raise DataError(located(path, problem))
+    for key, sentence in zip(ids, sentences, strict=True):
+        if sentence.strip():
+            record = records.setdefault(key, Record(key, split, defaultdict(list)))
+            record.captions[language].append(sentence.strip())
+
+
+def _sentences(path: Path) -> list[str]:
+    if path.suffix != ".gz":
+        return lines(path)
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            return file.read().split("\n")[:-1]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(located(path, f"not a whole gzip file of UTF-8 text ({error}).")) from None

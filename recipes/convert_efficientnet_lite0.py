@@ -1,4 +1,4 @@
-"""Converts the PyTorch weights of EfficientNet-lite0 once into saved_models/efficientnet_lite0, and measures the result.
+"""Converts EfficientNet-lite0's PyTorch weights once into saved_models/efficientnet_lite0, and measures the result.
 
     pip install -e '.[convert]'
     python recipes/convert_efficientnet_lite0.py --images FOLDER_OF_PHOTOS
@@ -46,7 +46,7 @@ def torch_names() -> dict[str, tuple[str, str]]:
 
 
 def convert(state: dict[str, torch.Tensor], model: keras.Model) -> None:
-    """Copies every tensor; kernels go from (out, in, k, k) to (k, k, in, out), depthwise ones to (k, k, channels, 1)."""
+    """Copies every tensor; kernels go from (out, in, k, k) to (k, k, in, out), depthwise to (k, k, out, 1)."""
     for ours, (conv, norm) in torch_names().items():
         axes = (2, 3, 0, 1) if ours.endswith("depthwise") else (2, 3, 1, 0)
         model.get_layer(f"{ours}_conv").set_weights([state[f"{conv}.weight"].numpy().transpose(axes)])

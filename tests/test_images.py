@@ -76,7 +76,9 @@ def test_cmyk(tmp_path: Path) -> None:
 
 
 def test_alpha_lies_over_white(tmp_path: Path) -> None:
-    path = saved(tmp_path, Image.fromarray(np.array([[[0, 0, 0, 0], [200, 0, 0, 255], [0, 0, 0, 51]]], np.uint8)), "a.png")
+    path = saved(
+        tmp_path, Image.fromarray(np.array([[[0, 0, 0, 0], [200, 0, 0, 255], [0, 0, 0, 51]]], np.uint8)), "a.png"
+    )
     np.testing.assert_array_equal(pixels(path)[0], [[255, 255, 255], [200, 0, 0], [204, 204, 204]])
 
 

@@ -29,7 +29,7 @@ def load_image(source: str | Path | BinaryIO) -> Image.Image:
             return _rgb(ImageOps.exif_transpose(image))
     except FileNotFoundError:
         raise ImageError(located(name, "no such file.")) from None
-    except Exception as error:  # a decoder meets damaged bytes with whatever its parser trips over, not with OSError alone
+    except Exception as error:  # on damaged bytes a decoder raises whatever its parser trips over
         reason = str(error).rstrip(".") or type(error).__name__
         raise ImageError(located(name, f"can't be decoded as a picture ({reason}).")) from error
 
@@ -64,8 +64,5 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     if not np.isfinite(samples).all():
         raise ValueError("it holds values that aren't finite")
     top = float(samples.max())
-    if image.mode == "F" and top <= 1.0:
-        full = 1.0
-    else:
-        full = 65535.0 if top <= 65535.0 else top
+    full = 1.0 if image.mode == "F" and top <= 1.0 else max(top, 65535.0)
     return Image.fromarray(np.rint(np.clip(samples / full, 0.0, 1.0) * 255.0).astype(np.uint8))

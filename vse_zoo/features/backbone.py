@@ -19,8 +19,8 @@ __all__ = ["Backbone"]
 class Backbone:
     """A feature-map network, its own input scaling, and average pooling to ``grid`` regions.
 
-    ``network`` maps what ``prepare`` returns to one feature map (B, H, W, D); ``prepare`` maps float pixels (B, S, S, 3)
-    in 0…255 to what the network was trained on. A grid finer than the feature map is a `ConfigError`.
+    ``network`` maps what ``prepare`` returns to one feature map (B, H, W, D); ``prepare`` maps float pixels
+    (B, S, S, 3) in 0…255 to what the network was trained on. A grid finer than the feature map is a `ConfigError`.
     """
 
     def __init__(
@@ -39,7 +39,9 @@ class Backbone:
         self._prepare = prepare
         height, width, self.dim = self._map_shape()
         if not (1 <= grid[0] <= height and 1 <= grid[1] <= width):
-            found = f"a grid of {grid[0]}×{grid[1]}; the feature map of a {image_size}×{image_size} picture is {height}×{width}"
+            found = (
+                f"a grid of {grid[0]}×{grid[1]}, but the feature map of a {image_size}-pixel square is {height}×{width}"
+            )
             raise ConfigError(f"{name}: {found}. Choose a grid between 1×1 and {height}×{width}.")
         self.boxes = grid_boxes((height, width), grid)
         self._pool = pooling_matrix(height, grid[0]), pooling_matrix(width, grid[1])
@@ -62,7 +64,9 @@ class Backbone:
         size = self.image_size
         shape = keras.ops.shape(self._feature_map(tf.zeros((1, size, size, 3))))
         if len(shape) != 4:
-            raise PresetError(f"{self.name}: its output has shape {tuple(shape)}; a feature map (B, H, W, D) is needed.")
+            raise PresetError(
+                f"{self.name}: its output has shape {tuple(shape)}; a feature map (B, H, W, D) is needed."
+            )
         return int(shape[1]), int(shape[2]), int(shape[3])
 
     def _feature_map(self, pixels: tf.Tensor) -> tf.Tensor:

@@ -50,8 +50,8 @@ def extract_regions(
     """Writes the regions of picture ``names[i]`` = ``open_image(i)`` into ``out_dir``; a killed run resumes there.
 
     It resumes only if ``fingerprint`` (of whatever the pictures come from), names, backbone, grid and batch size are
-    those of the earlier run, and then gives the same bytes as an uninterrupted run. A picture that can't be decoded is left out and
-    the rest goes on; under ``strict``, or if none is left, it is a `DataError` that names the pictures.
+    those of the earlier run, and then gives the same bytes as an uninterrupted run. A picture that can't be decoded is
+    left out and the rest goes on; under ``strict``, or if none is left, it is a `DataError` that names the pictures.
     """
     rows = _open_partial(names, backbone, Path(out_dir), fingerprint, batch_size)
     if not rows.finished:
@@ -85,7 +85,7 @@ def _open_partial(
 def _fill(
     rows: PartialArray, names: Sequence[str], open_image: OpenImage, backbone: Backbone, batch_size: int, strict: bool
 ) -> None:
-    """Computes and appends every missing batch; under ``strict`` it stops at the first bad one, having checked the rest."""
+    """Computes and appends every missing batch; under ``strict`` a bad one ends it, once the rest is checked."""
     batches = _decoded(range(rows.done, len(names)), open_image, backbone.image_size, batch_size)
     with progress(backbone.name, len(names), rows.done) as bar:
         for indices, pictures in batches:
@@ -99,7 +99,7 @@ def _fill(
 def _regions(pictures: list[np.ndarray | str], backbone: Backbone, batch_size: int) -> np.ndarray:
     """(len(pictures), R, D) float16, zero where a picture is a reason instead.
 
-    Every batch is padded to one size, so that the network is compiled once and a row never depends on where the data end.
+    Every batch is padded to one size, so that a row never depends on where the data end.
     """
     size = backbone.image_size
     pixels = np.zeros((batch_size, size, size, 3), np.uint8)
@@ -115,7 +115,7 @@ def _regions(pictures: list[np.ndarray | str], backbone: Backbone, batch_size: i
 def _decoded(
     indices: range, open_image: OpenImage, size: int, batch_size: int
 ) -> Iterator[tuple[range, list[np.ndarray | str]]]:
-    """Batches of pixels, or of the reasons why there are none; threads decode the next batch while one is being used."""
+    """Batches of pixels, or of the reasons why there are none; threads decode one batch ahead."""
 
     def submit(start: int) -> tuple[range, list[Future[np.ndarray | str]]]:
         batch = range(start, min(start + batch_size, indices.stop))

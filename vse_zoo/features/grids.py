@@ -24,7 +24,7 @@ def pooling_matrix(cells: int, count: int) -> np.ndarray:
 
 
 def grid_boxes(cells: tuple[int, int], grid: tuple[int, int]) -> np.ndarray:
-    """(h·w, 4) float32 boxes (x0, y0, x1, y1) relative to the picture, row by row: the cells that each region averages."""
+    """(h·w, 4) float32 boxes (x0, y0, x1, y1) relative to the picture, row by row: the cells each region averages."""
     rows, columns = (bins(size, count) for size, count in zip(cells, grid, strict=True))
     boxes = [(x0 / cells[1], y0 / cells[0], x1 / cells[1], y1 / cells[0]) for y0, y1 in rows for x0, x1 in columns]
     return np.asarray(boxes, np.float32)

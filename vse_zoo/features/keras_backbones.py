@@ -60,7 +60,9 @@ def keras_application(name: str, grid: tuple[int, int], weights: str | Path = "i
         network = build(include_top=False, weights=None if local else "imagenet", input_shape=(size, size, 3))
         if local:
             network.load_weights(weights)
-    except Exception as error:  # Keras raises a bare Exception for a failed download, ValueError or OSError for a bad file
+    except (
+        Exception
+    ) as error:  # Keras raises a bare Exception for a failed download, ValueError or OSError for a bad file
         do = "Check the file." if local else "Check the network, or pass weights=FILE."
         raise PresetError(f"{name}: no weights from {str(weights)!r} ({_first_line(error)}). {do}") from error
     return Backbone(name, network, prepare, image_size=size, grid=grid)
@@ -76,7 +78,9 @@ def keras_hub_backbone(name: str, grid: tuple[int, int]) -> Backbone:
         converter = keras_hub.layers.ImageConverter.from_preset(preset)
     except Exception as error:  # downloads, folders and configs each fail in their own way, by no common base class
         do = "Check the name and the network, or pass the folder of a downloaded preset."
-        raise PresetError(f"{name}: no preset of an image backbone can be loaded ({_first_line(error)}). {do}") from error
+        raise PresetError(
+            f"{name}: no preset of an image backbone can be loaded ({_first_line(error)}). {do}"
+        ) from error
     size = converter.image_size
     if not size or size[0] is None or size[0] != size[1]:
         raise PresetError(f"{name}: its image converter gives pictures of size {size}; a fixed square is needed.")

@@ -9,7 +9,7 @@ from vse_zoo.data.scenes import english, german
 from vse_zoo.data.scenes.compose import compose
 from vse_zoo.data.scenes.draws import Draws
 from vse_zoo.data.scenes.meaning import Meaning
-from vse_zoo.data.scenes.render import object_box
+from vse_zoo.data.scenes.rendering import object_box
 from vse_zoo.data.scenes.text import Span
 from vse_zoo.data.scenes.world import Scene
 

@@ -99,15 +99,26 @@ def _image(mask: Mask, side: int) -> Image.Image:
     return Image.fromarray((counts * 255 // SUPER**2).astype(np.uint8))
 
 
+def _samples(side: int) -> tuple[Grid, Grid]:
+    """Columns and rows of all samples of a square."""
+    rows, columns = np.mgrid[0 : side * SUPER, 0 : side * SUPER].astype(np.int64)
+    return columns, rows
+
+
+@cache
+def _outlined(shape: str, side: int) -> tuple[Image.Image, Image.Image, Mask]:
+    """The masks that no pattern changes: the whole, and the inside as an image and as samples."""
+    x, y = ((2 * samples + 1 - side * SUPER) * 1000 // (side * SUPER) for samples in _samples(side))
+    whole = _inside(shape, x, y)
+    inner = _eroded(whole, OUTLINE * SUPER)
+    return _image(whole, side), _image(inner, side), inner
+
+
 @cache
 def masks(shape: str, pattern: str, side: int) -> tuple[Image.Image, Image.Image, Image.Image]:
     """Masks (side, side) in mode L of the whole shape, of its inside without the outline and of its pattern's marks."""
-    rows, columns = np.mgrid[0 : side * SUPER, 0 : side * SUPER].astype(np.int64)
-    x, y = ((2 * samples + 1 - side * SUPER) * 1000 // (side * SUPER) for samples in (columns, rows))
-    whole = _inside(shape, x, y)
-    inner = _eroded(whole, OUTLINE * SUPER)
-    marks = inner & _marked(pattern, columns, rows)
-    return _image(whole, side), _image(inner, side), _image(marks, side)
+    whole, inside, inner = _outlined(shape, side)
+    return whole, inside, _image(inner & _marked(pattern, *_samples(side)), side)
 
 
 def tight_box(shape: str, side: int) -> tuple[int, int, int, int]:

@@ -20,11 +20,13 @@ __all__ = [
     "at_place",
     "related",
     "sample_scene",
+    "scene_index",
+    "scene_name",
 ]
 
 IMAGE_SIZE = 224
 SHAPES = ("circle", "square", "triangle", "star", "heart", "cross", "ring", "moon", "flower", "diamond")
-COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "grey")
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "black")
 PATTERNS = ("solid", "striped", "dotted")
 BACKGROUNDS = ("grass", "sand", "snow", "night", "wood", "water", "bricks", "paper")
 SIZES = {"small": (52, 60), "large": (84, 96)}
@@ -104,6 +106,16 @@ def sample_scene(seed: int, index: int) -> Scene:
     while objects is None:
         objects = _layout(draws, kinds)
     return Scene(seed, index, background, tuple(objects))
+
+
+def scene_name(index: int) -> str:
+    """The image name of scene number ``index``, as in "scene-000012"."""
+    return f"scene-{index:06d}"
+
+
+def scene_index(name: str) -> int:
+    """The number in an image name; the inverse of `scene_name`."""
+    return int(name.removeprefix("scene-"))
 
 
 def _kind(draws: Draws, others: list[tuple[str, str]]) -> tuple[str, str]:

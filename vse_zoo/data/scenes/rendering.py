@@ -13,20 +13,18 @@ __all__ = ["object_box", "render", "render_scene"]
 
 Colour = tuple[int, int, int]
 
-DARK: Colour = (28, 24, 30)
 LIGHT: Colour = (255, 255, 255)
 RGB: dict[str, Colour] = {
     "red": (222, 28, 36),
-    "orange": (255, 134, 10),
+    "orange": (255, 128, 0),
     "yellow": (255, 222, 20),
-    "green": (16, 140, 54),
-    "blue": (28, 66, 214),
-    "purple": (124, 40, 164),
-    "pink": (255, 140, 196),
-    "brown": (112, 62, 22),
+    "green": (0, 170, 60),
+    "blue": (0, 90, 255),
+    "purple": (140, 30, 180),
+    "pink": (255, 120, 190),
     "black": (16, 16, 18),
-    "grey": (140, 142, 146),
 }
+"""Eight colours, outlined in a darker shade of each: ImageNet features confuse more colours, and black outlines."""
 
 
 def render(seed: int, index: int) -> Image.Image:
@@ -55,7 +53,9 @@ def object_box(thing: SceneObject) -> tuple[float, float, float, float]:
 def _paint(image: Image.Image, thing: SceneObject, shade: int) -> None:
     """Outline, fill and marks. Black things are outlined in white, to be seen at night."""
     whole, inner, marks = masks(thing.shape, thing.pattern, thing.side)
-    red, green, blue = (min(255, max(0, value + shade)) for value in RGB[thing.colour])
-    image.paste(LIGHT if thing.colour == "black" else DARK, (thing.x, thing.y), whole)
+    red, green, blue = RGB[thing.colour]
+    outline = LIGHT if thing.colour == "black" else (red * 55 // 100, green * 55 // 100, blue * 55 // 100)
+    red, green, blue = (min(255, max(0, value + shade)) for value in (red, green, blue))
+    image.paste(outline, (thing.x, thing.y), whole)
     image.paste((red, green, blue), (thing.x, thing.y), inner)
     image.paste(LIGHT, (thing.x, thing.y), marks)

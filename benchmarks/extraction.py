@@ -66,6 +66,11 @@ def measured(which: str, folder: Path, count: int) -> dict[str, float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def report(name: str, count: int, result: dict[str, float]) -> None:
+    speed = f"{result['images_per_second']:6.1f} images/s, {result['cpu_ms']:5.1f} ms CPU each"
+    print(f"{name:18}{count:6} images  {speed}, peak memory {result['peak_mib']:.0f} MiB")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=Path, required=True)
@@ -82,16 +87,11 @@ def main() -> None:
         )
         return
     reference = measured("pytorch", args.images, args.sizes[0])
-    print(
-        f"PyTorch original    {args.sizes[0]:6} images  {reference['images_per_second']:6.1f} images/s, {reference['cpu_ms']:.1f} ms CPU each"
-    )
+    report("PyTorch original", args.sizes[0], reference)
     for count in args.sizes:
         result = measured("ours", args.images, count)
-        ratio = result["images_per_second"] / reference["images_per_second"]
-        speed = f"{result['images_per_second']:6.1f} images/s ({ratio:.2f} × PyTorch)"
-        print(
-            f"extract_regions     {count:6} images  {speed}, {result['cpu_ms']:.1f} ms CPU each  peak memory {result['peak_mib']:.0f} MiB"
-        )
+        report("extract_regions", count, result)
+        print(f"    {result['images_per_second'] / reference['images_per_second']:.2f} × PyTorch's speed")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,16 @@
 """Retrieval figures, tables and the report of a run."""
 
+from vse_zoo.evaluation.evaluate import embed_captions, embed_images, evaluate, figures_as_dict, total_rsum
 from vse_zoo.evaluation.retrieval import Direction, RetrievalFigures, evaluate_retrieval, evaluate_scores
 
-__all__ = ["Direction", "RetrievalFigures", "evaluate_retrieval", "evaluate_scores"]
+__all__ = [
+    "Direction",
+    "RetrievalFigures",
+    "embed_captions",
+    "embed_images",
+    "evaluate",
+    "evaluate_retrieval",
+    "evaluate_scores",
+    "figures_as_dict",
+    "total_rsum",
+]

@@ -1,0 +1,81 @@
+"""A model's retrieval figures on a split of a dataset folder, per language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vse_zoo.data.dataset import Dataset
+from vse_zoo.errors import EvaluationError, located
+from vse_zoo.evaluation.retrieval import RetrievalFigures, evaluate_retrieval
+
+__all__ = ["Encoder", "embed_captions", "embed_images", "evaluate", "figures_as_dict", "total_rsum"]
+
+
+class Encoder(Protocol):
+    """What evaluation needs of a model (`vse_zoo.models.base.VSEModel` has it)."""
+
+    def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> NDArray[Any]:
+        """(B, R, D) regions and (B, R) mask to (B, E) embeddings."""
+
+    def encode_text(self, texts: Sequence[str], language: str) -> NDArray[Any]:
+        """Sentences to (B, E) embeddings."""
+
+
+def evaluate(
+    model: Encoder, dataset: Dataset, split: str, languages: Sequence[str] | None = None, *, folds: int = 1
+) -> dict[str, RetrievalFigures]:
+    """Figures of each language, over the split's images that have captions in it.
+
+    Args:
+        model: encodes images and sentences into one space.
+        dataset: an opened folder with region features.
+        split: its name; languages: those of the dataset by default.
+        folds: as in `evaluate_retrieval`.
+
+    Raises:
+        EvaluationError: the split has no caption in a language, or embeddings are not finite.
+    """
+    wanted = tuple(languages or dataset.languages)
+    captions = {language: dataset.captions(split, language) for language in wanted}
+    for language, (texts, _) in captions.items():
+        if not texts:
+            raise EvaluationError(located(dataset.path, f"split '{split}' has no caption in '{language}'."))
+    rows = np.unique(np.concatenate([owners for _, owners in captions.values()]))
+    images = embed_images(model, dataset, rows)
+    figures = {}
+    for language, (texts, owners) in captions.items():
+        searched, text_image = np.unique(owners, return_inverse=True)
+        embeddings = embed_captions(model, texts, language)
+        figures[language] = evaluate_retrieval(
+            images[np.searchsorted(rows, searched)], embeddings, text_image, folds=folds
+        )
+    return figures
+
+
+def embed_images(model: Encoder, dataset: Dataset, rows: NDArray[np.int64], chunk: int = 256) -> NDArray[Any]:
+    """(rows, E) embeddings of dataset rows; only a chunk of regions is in memory."""
+    starts = range(0, len(rows), chunk)
+    return np.concatenate([np.asarray(model.encode_image(*dataset.regions(rows[i : i + chunk]))) for i in starts])
+
+
+def embed_captions(model: Encoder, texts: Sequence[str], language: str) -> NDArray[Any]:
+    """(texts, E) embeddings. Equal sentences are encoded once: in different batches they could differ by a rounding
+    error, and the tie between two images with the same caption would go to one of them by chance.
+    """
+    distinct, copies = np.unique(np.asarray(texts, dtype=object).astype(str), return_inverse=True)
+    return np.asarray(model.encode_text(distinct.tolist(), language))[copies]
+
+
+def total_rsum(figures: Mapping[str, RetrievalFigures]) -> float:
+    """The sum of rsum over the languages: what picks the best epoch."""
+    return sum(each.rsum for each in figures.values())
+
+
+def figures_as_dict(figures: Mapping[str, RetrievalFigures], split: str) -> dict[str, Any]:
+    """Plain numbers for JSON: ``{split, rsum, languages: {en: {i2t: {r1, …}, t2i, images, texts, rsum}}}``."""
+    languages = {language: each.as_dict() for language, each in figures.items()}
+    return {"split": split, "rsum": total_rsum(figures), "languages": languages}

@@ -46,12 +46,10 @@ class ContextAttention(keras.layers.Layer):
         """Creates W as one (D, K·A) kernel, W_c (K, C, A) and the context vectors (K, C)."""
         width = self.heads * self.attention_dim
         self.kernel = self.add_weight(shape=(input_shape[-1], width), initializer="glorot_uniform", name="kernel")
-        self.context_kernel = self.add_weight(
-            shape=(self.heads, self.context_dim, self.attention_dim), initializer="glorot_uniform", name="context_kernel"
-        )
-        self.context = self.add_weight(
-            shape=(self.heads, self.context_dim), initializer=keras.initializers.RandomNormal(stddev=0.05), name="context"
-        )
+        shape = (self.heads, self.context_dim, self.attention_dim)
+        self.context_kernel = self.add_weight(shape=shape, initializer="glorot_uniform", name="context_kernel")
+        normal = keras.initializers.RandomNormal(stddev=0.05)
+        self.context = self.add_weight(shape=shape[:2], initializer=normal, name="context")
         self.built = True
 
     def call(self, items: Tensor, mask: Tensor | None = None, return_weights: bool = False) -> Tensor:
@@ -72,11 +70,7 @@ class ContextAttention(keras.layers.Layer):
 
     def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
         """The heads need no mask: every head exists."""
-        return None
-
-    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        """(B, N, D) becomes (B, K, D)."""
-        return (input_shape[0], self.heads, input_shape[-1])
+        return
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

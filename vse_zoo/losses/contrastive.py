@@ -1,4 +1,4 @@
-"""Contrastive loss over the batch (InfoNCE, van den Oord et al. 2018; both directions as in CLIP, Radford et al. 2021)."""
+"""Contrastive loss over a batch (InfoNCE, van den Oord et al. 2018; both ways as in CLIP, Radford et al. 2021)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from vse_zoo.losses.base import BatchLoss
 from vse_zoo.losses.pairs import Pairs, check_reduction
 
 __all__ = ["ContrastiveLoss"]
@@ -16,7 +17,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class ContrastiveLoss(keras.layers.Layer):
+class ContrastiveLoss(BatchLoss):
     """``½ Σ_p −log softmax_q(s_pq/τ)_p`` over rows and the same over columns; other captions of an image are left out.
 
     Args:
@@ -50,7 +51,6 @@ class ContrastiveLoss(keras.layers.Layer):
             dtype="float32",
             name="log_temperature",
         )
-        self.built = True
 
     def call(
         self,

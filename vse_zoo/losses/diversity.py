@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from vse_zoo.layers.normalization import l2_normalize
+from vse_zoo.losses.base import BatchLoss
 from vse_zoo.losses.pairs import check_reduction
 
 __all__ = ["DiversityLoss"]
@@ -16,7 +17,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class DiversityLoss(keras.layers.Layer):
+class DiversityLoss(BatchLoss):
     """``Σ_p Σ_{k≠r} [·]₊`` of the cosine s between head k of one view and head r of another view (or the same).
 
     Args:
@@ -44,7 +45,6 @@ class DiversityLoss(keras.layers.Layer):
         self.margin = margin
         self.form = form
         self.reduction = check_reduction(reduction)
-        self.built = True
 
     def call(self, heads: Tensor, other_heads: Tensor, mask: Tensor | None = None) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""

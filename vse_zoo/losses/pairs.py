@@ -6,7 +6,7 @@ from typing import Any
 
 from keras import ops
 
-__all__ = ["Pairs"]
+__all__ = ["Pairs", "check_reduction"]
 
 Tensor = Any
 

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from vse_zoo.losses.base import BatchLoss
 from vse_zoo.losses.pairs import Pairs, check_reduction
 
 __all__ = ["TripletLoss"]
@@ -15,7 +16,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class TripletLoss(keras.layers.Layer):
+class TripletLoss(BatchLoss):
     """``Σ_p [α − s_pp + s_pq]₊ + Σ_q [α − s_qq + s_pq]₊`` over the negatives of each row and each column.
 
     With ``negatives="hardest"`` only the highest-scoring negative of a row (column) counts; with ``"sum"`` all do.
@@ -53,7 +54,6 @@ class TripletLoss(keras.layers.Layer):
         self.negatives = negatives
         self.warmup_steps = warmup_steps
         self.reduction = check_reduction(reduction)
-        self.built = True
 
     def call(
         self,

@@ -30,7 +30,7 @@ class _AttendedEncoder(keras.layers.Layer):
 
     def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
         """The heads need no mask: every head exists."""
-        return None
+        return
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
@@ -61,7 +61,13 @@ class RegionEncoder(_AttendedEncoder):
     """
 
     def __init__(
-        self, units: int, heads: int, attention_dim: int, dropout: float = 0.0, activation: str = "linear", **kwargs: Any
+        self,
+        units: int,
+        heads: int,
+        attention_dim: int,
+        dropout: float = 0.0,
+        activation: str = "linear",
+        **kwargs: Any,
     ) -> None:
         super().__init__(units, heads, attention_dim, dropout, **kwargs)
         self.activation = activation
@@ -90,10 +96,6 @@ class RegionEncoder(_AttendedEncoder):
         items = self.perceptron(self.input_dropout(items, training=training))
         items = self.item_dropout(items, training=training)
         return self.attention(items, mask=mask, return_weights=return_weights)
-
-    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        """(B, R, D) becomes (B, K, H)."""
-        return (input_shape[0], self.heads, self.units)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
@@ -154,10 +156,6 @@ class SentenceEncoder(_AttendedEncoder):
         states = self.recurrence(vectors, mask=mask, training=training)
         states = self.item_dropout(states, training=training)
         return self.attention(states, mask=mask, return_weights=return_weights)
-
-    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        """(B, T) becomes (B, K, H)."""
-        return (input_shape[0], self.heads, self.units)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

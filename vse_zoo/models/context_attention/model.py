@@ -76,7 +76,8 @@ class ContextAttentionVSE(VSEModel):
         self.diversity_loss = diversity_loss or DiversityLoss()
         self.language_weight = language_weight
         self.diversity_weight = diversity_weight
-        attended = {"units": units, "heads": heads, "attention_dim": self.attention_dim, "dropout": dropout}
+        attended: dict[str, Any] = {"units": units, "heads": heads, "dropout": dropout}
+        attended["attention_dim"] = self.attention_dim
         self.image_encoder = RegionEncoder(**attended, activation=region_activation, name="image_encoder")
         self.text_encoders = {
             language: SentenceEncoder(

@@ -3,78 +3,77 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from vse_zoo.data.metadata import RegionsInfo
 from vse_zoo.errors import DataError, located
 
-__all__ = ["Regions", "open_array"]
+__all__ = ["BOXES", "OFFSETS", "REGIONS", "Regions", "open_array"]
 
+REGIONS, OFFSETS, BOXES = "regions.npy", "offsets.npy", "boxes.npy"
 _AGAIN = "Run vse-zoo features again."
 
 
-def open_array(path: Path) -> np.ndarray:
-    """Maps a .npy file; a missing, damaged or truncated one is a `DataError`."""
+def open_array(path: Path) -> np.memmap:
+    """Maps a .npy file, reading its header only; a missing, damaged, truncated or overlong one is a `DataError`."""
     if not path.is_file():
         raise DataError(located(path, "the file is missing.", do=_AGAIN))
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        array: np.memmap = np.load(path, mmap_mode="r", allow_pickle=False)
+        expected = array.offset + array.nbytes
+    except (ValueError, EOFError, OSError, AttributeError) as error:
         raise DataError(located(path, f"not a whole .npy file ({error}).", do=_AGAIN)) from None
+    if path.stat().st_size != expected:
+        problem = f"not a whole .npy file (found {path.stat().st_size} bytes, its header says {expected})."
+        raise DataError(located(path, problem, do=_AGAIN))
+    return array
 
 
 class Regions:
     """Region features of all images, dense (N, R, D), or stacked (total, D) with offsets (N + 1).
 
     Args:
-        folder: the dataset folder.
-        description: the "regions" entry of dataset.json.
+        folder: where the files are.
+        info: the "regions" entry of dataset.json.
         images: N.
+        files: other places of the files, by their names in the folder.
 
     Raises:
         DataError: the arrays do not fit one another or the description.
     """
 
-    def __init__(self, folder: Path, description: dict[str, Any], images: int) -> None:
-        self._path = folder / "regions.npy"
-        self.features = open_array(self._path)
-        self.offsets = None if description["count"] else open_array(folder / "offsets.npy")
-        self.boxes = open_array(folder / "boxes.npy") if description["boxes"] else None
-        self.dim = int(description["dim"])
-        self.grid = tuple(description["grid"]) if description.get("grid") else None
-        self.backbone = str(description["backbone"])
-        self._check(description, images)
-
-    def _check(self, description: dict[str, Any], images: int) -> None:
-        count = description["count"]
-        if self.offsets is None:
-            expected: tuple[int, ...] = (images, count, self.dim)
-        else:
-            expected = (int(self.offsets[-1]), self.dim)
-            if self.offsets.shape != (images + 1,) or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-                raise DataError(located(self._path.with_name("offsets.npy"), f"not {images + 1} rising offsets.", do=_AGAIN))
-        if self.features.shape != expected or str(self.features.dtype) != description["dtype"]:
-            found = f"found shape {self.features.shape} of {self.features.dtype}"
-            problem = f"{found}, expected {expected} of {description['dtype']}."
-            raise DataError(located(self._path, problem, do=_AGAIN))
-        if self.boxes is not None and self.boxes.shape != (*expected[:-1], 4):
-            problem = f"found shape {self.boxes.shape}, expected {(*expected[:-1], 4)}."
-            raise DataError(located(self._path.with_name("boxes.npy"), problem, do=_AGAIN))
+    def __init__(self, folder: Path, info: RegionsInfo, images: int, files: dict[str, Path] | None = None) -> None:
+        paths = {name: (files or {}).get(name, folder / name) for name in (REGIONS, OFFSETS, BOXES)}
+        self.dim = info.dim
+        self.grid = tuple(info.grid) if info.grid else None
+        self.backbone = info.backbone
+        self.features = open_array(paths[REGIONS])
+        self.offsets = None if info.count else _offsets(paths[OFFSETS], images)
+        self.boxes = open_array(paths[BOXES]) if info.boxes else None
+        leading = (images, info.count) if self.offsets is None else (int(self.offsets[-1]),)
+        _check(paths[REGIONS], self.features, (*leading, info.dim), info.dtype)
+        if self.boxes is not None:
+            _check(paths[BOXES], self.boxes, (*leading, 4), "float32")
+        self._images = images
 
     def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(B,) image rows to (B, R, D) features in the stored precision and a (B, R) mask, padded where counts differ."""
+        """(B,) image rows to (B, R, D) features as stored and a (B, R) mask, padded where counts differ."""
+        rows = np.asarray(rows)
+        if rows.size and not 0 <= rows.min() <= rows.max() < self._images:
+            raise IndexError(f"image rows must be within 0…{self._images - 1}, got {rows.min()} to {rows.max()}.")
+        # Sorted access reads the file forwards; a random order would seek for every image.
+        order = np.argsort(rows, kind="stable")
         if self.offsets is None:
-            # Sorted access reads the file forwards; a random order would seek for every image.
-            order = np.argsort(rows, kind="stable")
             features = np.empty((len(rows), *self.features.shape[1:]), self.features.dtype)
-            features[order] = self.features[rows[order]]
+            for place in order:
+                features[place] = self.features[rows[place]]
             return features, np.ones(features.shape[:2], bool)
-        counts = self.offsets[rows + 1] - self.offsets[rows]
-        mask = np.arange(max(1, counts.max(initial=1))) < counts[:, None]
+        starts, ends = self.offsets[rows], self.offsets[rows + 1]
+        mask = np.arange(max(1, (ends - starts).max(initial=1))) < (ends - starts)[:, None]
         features = np.zeros((*mask.shape, self.dim), self.features.dtype)
-        for place, row in enumerate(rows):
-            features[place, : counts[place]] = self.features[self.offsets[row] : self.offsets[row + 1]]
+        for place in order:
+            features[place, : ends[place] - starts[place]] = self.features[starts[place] : ends[place]]
         return features, mask
 
     def boxes_of(self, row: int) -> np.ndarray | None:
@@ -84,3 +83,18 @@ class Regions:
         if self.offsets is None:
             return np.asarray(self.boxes[row])
         return np.asarray(self.boxes[self.offsets[row] : self.offsets[row + 1]])
+
+
+def _offsets(path: Path, images: int) -> np.ndarray:
+    """(N + 1,) int64 offsets, read whole: 8 bytes an image."""
+    offsets = np.array(open_array(path))
+    rising = offsets.shape == (images + 1,) and offsets.dtype == np.int64 and offsets[0] == 0
+    if not rising or (np.diff(offsets) < 0).any():
+        raise DataError(located(path, f"expected {images + 1} rising int64 offsets from 0.", do=_AGAIN))
+    return offsets
+
+
+def _check(path: Path, array: np.ndarray, shape: tuple[int | None, ...], dtype: str) -> None:
+    if array.shape != shape or array.dtype != np.dtype(dtype) or not array.flags.c_contiguous:
+        problem = f"found shape {array.shape} of {array.dtype}, expected {shape} of {dtype} in C order."
+        raise DataError(located(path, problem, do=_AGAIN))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -13,16 +11,17 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from vse_zoo.data.arrays import Regions, open_array
+from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS, Regions
+from vse_zoo.data.attaching import described, file_hash, move
+from vse_zoo.data.metadata import CAPTIONS, Metadata
 from vse_zoo.data.pictures import open_picture
-from vse_zoo.data.records import Record, check_records, read_records
+from vse_zoo.data.records import Record, read_records
+from vse_zoo.data.writing import write_folder
 from vse_zoo.errors import DataError, located
-from vse_zoo.files import read_json, write_json, write_text
 
 __all__ = ["Dataset", "write_dataset"]
 
-_FORMAT = 1
-_FIELDS = ("name", "images", "languages", "splits", "content_hash", "captions_bytes", "image_source", "left_out")
+_AGAIN = "Run vse-zoo prepare again."
 
 
 class Dataset:
@@ -37,15 +36,16 @@ class Dataset:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._meta = _read_meta(self.path)
-        self.name: str = self._meta["name"]
-        self.languages: tuple[str, ...] = tuple(self._meta["languages"])
-        self.splits: dict[str, int] = self._meta["splits"]
-        self.content_hash: str = self._meta["content_hash"]
-        self.image_source: dict[str, Any] = self._meta["image_source"]
-        self.left_out: dict[str, str] = self._meta["left_out"]
-        description = self._meta.get("regions")
-        self._regions = Regions(self.path, description, len(self)) if description else None
+        self._metadata = Metadata.read(self.path)
+        self.name = self._metadata.name
+        self.languages = tuple(self._metadata.languages)
+        self.splits = self._metadata.splits
+        self.content_hash = self._metadata.content_hash
+        self.image_source: dict[str, Any] = self._metadata.image_source.model_dump()
+        self.left_out = self._metadata.left_out
+        _check_size(self.path / CAPTIONS, self._metadata.captions_bytes)
+        info = self._metadata.regions
+        self._regions = Regions(self.path, info, len(self)) if info else None
 
     @classmethod
     def open(cls, path: str | Path) -> Dataset:
@@ -54,7 +54,7 @@ class Dataset:
 
     def __len__(self) -> int:
         """The number of images, those left out included."""
-        return int(self._meta["images"])
+        return self._metadata.images
 
     @property
     def arrays(self) -> Regions:
@@ -82,10 +82,15 @@ class Dataset:
     @cached_property
     def records(self) -> list[Record]:
         """All images with their captions, in row order."""
-        records = read_records(self.path / "captions.jsonl")
-        if len(records) != len(self):
-            problem = f"found {len(records)} images, dataset.json says {len(self)}."
-            raise DataError(located(self.path / "captions.jsonl", problem, do="Run vse-zoo prepare again."))
+        path = self.path / CAPTIONS
+        records = read_records(path)
+        if len({record.image for record in records}) != len(self):
+            problem = f"found {len(records)} images, expected {len(self)} different ones."
+            raise DataError(located(path, problem, do=_AGAIN))
+        if Counter(record.split for record in records) != self.splits:
+            raise DataError(located(path, "the splits aren't those of dataset.json.", do=_AGAIN))
+        if any(record.captions.keys() - set(self.languages) for record in records):
+            raise DataError(located(path, "holds languages that aren't in dataset.json.", do=_AGAIN))
         return records
 
     @property
@@ -119,7 +124,7 @@ class Dataset:
 
     def regions(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(B,) rows to (B, R, D) features in the stored precision and a (B, R) bool mask, True on real regions."""
-        return self.arrays.gather(np.asarray(rows))
+        return self.arrays.gather(rows)
 
     def boxes(self, row: int) -> np.ndarray | None:
         """(R, 4) boxes of an image's regions, relative (x0, y0, x1, y1), or None."""
@@ -127,16 +132,16 @@ class Dataset:
 
     def open_image(self, row: int) -> Image.Image:
         """The picture of a row, RGB; an `ImageError` if it can't be read."""
-        return open_picture(self.image_source, self.records[row].image)
+        return open_picture(self.image_source, self.records[row].image, self.path)
 
     def verify(self) -> None:
         """Hashes the captions and every array again; a `DataError` names the first that changed."""
-        captions = self.path / "captions.jsonl"
-        if _sha256(captions) != self.content_hash:
-            raise DataError(located(captions, "its content is not what was prepared.", do="Run vse-zoo prepare again."))
-        for name, digest in (self._meta.get("regions") or {}).get("hashes", {}).items():
-            if _sha256(self.path / name) != digest:
-                raise DataError(located(self.path / name, "its content has changed.", do="Run vse-zoo features again."))
+        hashes = self._metadata.regions.hashes if self._metadata.regions else {}
+        for name, digest in {CAPTIONS: self.content_hash, **hashes}.items():
+            if file_hash(self.path / name) != digest:
+                again = _AGAIN if name == CAPTIONS else "Run vse-zoo features again."
+                raise DataError(located(self.path / name, "its content has changed.", do=again))
+        _ = self.records
 
     def attach_regions(
         self,
@@ -150,30 +155,29 @@ class Dataset:
     ) -> Dataset:
         """Moves finished arrays into the folder and opens it again; dataset.json is replaced last.
 
+        A crash in between leaves the dataset without regions, never with half of them.
+
         Args:
-            regions: .npy file (N, R, D), or (total, D) with ``offsets``.
-            boxes: .npy file of the same leading shape, 4 numbers a region, or None.
+            regions: .npy file (N, R, D) of float16 or float32, or (total, D) with ``offsets``.
+            boxes: .npy file of the same leading shape, 4 float32 a region, or None.
             backbone: what computed the features.
             grid: (rows, columns) if the regions are a grid.
             left_out: images without features, and why.
             offsets: .npy file (N + 1,) int64.
+
+        Raises:
+            DataError: an array does not fit the images or holds impossible values. The folder is as it was then.
         """
-        array = open_array(regions)
-        description: dict[str, Any] = {
-            "dtype": str(array.dtype),
-            "dim": array.shape[-1],
-            "count": None if offsets else array.shape[1],
-            "boxes": boxes is not None,
-            "backbone": backbone,
-            "grid": list(grid) if grid else None,
-        }
-        sources = {"regions.npy": regions, "boxes.npy": boxes, "offsets.npy": offsets}
-        present = {name: source for name, source in sources.items() if source is not None}
-        description["hashes"] = {name: _sha256(source) for name, source in present.items()}
-        write_json(self.path / "dataset.json", {**self._meta, "regions": None})
-        for name, source in present.items():
-            os.replace(source, self.path / name)
-        write_json(self.path / "dataset.json", {**self._meta, "regions": description, "left_out": left_out})
+        given = {REGIONS: regions, OFFSETS: offsets, BOXES: boxes}
+        files = {name: Path(path) for name, path in given.items() if path is not None}
+        info = described(files, self.image_names, left_out, backbone, grid)
+        self._metadata.model_copy(update={"regions": None, "left_out": {}}).write(self.path)
+        for name in given:
+            if name in files:
+                move(files[name], self.path / name)
+            else:
+                (self.path / name).unlink(missing_ok=True)
+        self._metadata.model_copy(update={"regions": info, "left_out": left_out}).write(self.path)
         return Dataset(self.path)
 
 
@@ -199,48 +203,12 @@ def write_dataset(
     Raises:
         DataError: the folder holds a dataset already, or the records are unusable. Nothing is written then.
     """
-    folder = Path(path)
-    if (folder / "dataset.json").exists() and not overwrite:
-        raise DataError(located(folder, "there is a dataset here already.", do="Name another folder, or use --overwrite."))
-    checked = check_records(records, str(folder))
-    text = "".join(record.line() for record in checked)
-    (folder / "dataset.json").unlink(missing_ok=True)
-    write_text(folder / "captions.jsonl", text)
-    content = text.encode()
-    meta = {
-        "format": _FORMAT,
-        "name": name,
-        "images": len(checked),
-        "languages": list(languages),
-        "splits": dict(Counter(record.split for record in checked)),
-        "content_hash": hashlib.sha256(content).hexdigest(),
-        "captions_bytes": len(content),
-        "image_source": image_source,
-        "regions": None,
-        "left_out": {},
-    }
-    write_json(folder / "dataset.json", meta)
-    return Dataset(folder)
+    write_folder(Path(path), records, name=name, image_source=image_source, languages=languages, overwrite=overwrite)
+    return Dataset(path)
 
 
-def _read_meta(folder: Path) -> dict[str, Any]:
-    path = folder / "dataset.json"
-    if not path.is_file():
-        raise DataError(located(folder, "not a dataset folder (no dataset.json).", do="Make one: vse-zoo prepare --help"))
-    meta = read_json(path)
-    if not isinstance(meta, dict) or meta.get("format") != _FORMAT:
-        raise DataError(located(path, f"found another format than {_FORMAT}.", field="format"))
-    missing = [field for field in _FIELDS if field not in meta]
-    if missing:
-        raise DataError(located(path, "the field is missing.", field=missing[0], do="Run vse-zoo prepare again."))
-    captions = folder / "captions.jsonl"
-    size = captions.stat().st_size if captions.is_file() else -1
-    if size != meta["captions_bytes"]:
-        found = "the file is missing" if size < 0 else f"found {size} bytes, expected {meta['captions_bytes']}"
-        raise DataError(located(captions, f"{found}.", do="Run vse-zoo prepare again."))
-    return meta
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _check_size(path: Path, expected: int) -> None:
+    size = path.stat().st_size if path.is_file() else -1
+    if size != expected:
+        found = "the file is missing" if size < 0 else f"found {size} bytes, expected {expected}"
+        raise DataError(located(path, f"{found}.", do=_AGAIN))

@@ -7,32 +7,28 @@ from typing import Any
 
 from PIL import Image
 
-from vse_zoo.errors import DataError, ImageError, located
+from vse_zoo.data.records import leads_out
+from vse_zoo.data.scenes import render, scene_index
+from vse_zoo.errors import ImageError, located
 from vse_zoo.images import load_image
 
 __all__ = ["open_picture"]
 
 
-def open_picture(image_source: dict[str, Any], name: str) -> Image.Image:
+def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image.Image:
     """The picture ``name`` in RGB.
 
     Args:
         image_source: ``{"kind": "folder", "root": path}`` or ``{"kind": "scenes", "seed": int}``.
-        name: a path below the root, or "scene-<number>".
+        name: a path below the root, or a scene's name.
+        folder: the dataset folder, which a relative root starts from.
 
     Raises:
-        ImageError: the picture can't be read.
-        DataError: the source's kind is unknown.
+        ImageError: the picture can't be read, or its name leads out of the root.
     """
-    kind = image_source.get("kind")
-    if kind == "scenes":
-        from vse_zoo.data import scenes
-
-        return scenes.render(int(image_source["seed"]), int(name.rsplit("-", 1)[1]))
-    if kind != "folder":
-        raise DataError(f"image_source: found kind {kind!r}, expected 'folder' or 'scenes'.")
-    root = Path(image_source["root"]).expanduser()
-    path = root / name
-    if not path.resolve().is_relative_to(root.resolve()):
+    if image_source["kind"] == "scenes":
+        return render(image_source["seed"], scene_index(name))
+    root = folder / Path(image_source["root"]).expanduser()
+    if leads_out(name):
         raise ImageError(located(name, f"the name leads out of the image folder {root}."))
-    return load_image(path)
+    return load_image(root / name)

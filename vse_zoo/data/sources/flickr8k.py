@@ -24,7 +24,7 @@ def read_flickr8k(
     splits: Annotated[Path, "Folder of Flickr_8k.trainImages.txt, .devImages.txt and .testImages.txt."],
     multi30k: Annotated[Path | None, "Multi30K folder: adds the German descriptions of its task 2."] = None,
 ) -> Source:
-    """Flickr8k, for example: vse-zoo prepare flickr8k data/flickr8k --images Images --captions captions.txt --splits splits."""
+    """Flickr8k: vse-zoo prepare flickr8k data/flickr8k --images Images --captions captions.txt --splits splits."""
     texts = _read_captions(captions)
     records, notes = [], []
     listed: set[str] = set()
@@ -46,7 +46,7 @@ def read_flickr8k(
     if multi30k is not None:
         records, added = add_descriptions(records, descriptions(multi30k, task=2, languages=("de",)))
         languages = ("en", "de")
-        notes.append(f"{added} of {len(records)} photos have German descriptions (Multi30K task 2, joined by Flickr id).")
+        notes.append(f"{added} of {len(records)} photos have German descriptions (Multi30K task 2, by Flickr id).")
     return Source("flickr8k", records, {"kind": "folder", "root": str(images.resolve())}, languages, tuple(notes))
 
 
@@ -61,6 +61,8 @@ def _read_captions(path: Path) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = defaultdict(list)
     if path.name.endswith("token.txt"):
         for row, line in enumerate(lines(path), 1):
+            if not line.strip():
+                continue
             name, tab, text = line.partition("\t")
             if not tab or not text.strip():
                 raise DataError(located(path, "expected 'image.jpg#number<tab>caption'.", row=row))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from vse_zoo.data.records import Record
@@ -15,6 +16,8 @@ from vse_zoo.progress import progress
 
 __all__ = ["read_folder"]
 
+# A language names files of a model and metrics of its training.
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _SPLITS = {"train": "train", "dev": "dev", "val": "dev", "validation": "dev", "test": "test"}
 
 
@@ -27,40 +30,49 @@ def read_folder(
     test: Annotated[float, "Share of images for the test split, where the table gives no split."] = 0.1,
     seed: Annotated[int, "Another seed gives other splits."] = 0,
 ) -> Source:
-    """Your own images with a table of captions, for example: vse-zoo prepare folder data/mine --images photos --captions captions.csv.
+    """Your own images, for example: vse-zoo prepare folder data/mine --images photos --captions captions.csv.
 
     Images without a split go to train, dev or test by a seeded hash of their bytes: identical files stay together.
     """
+    if not images.is_dir():
+        raise DataError(located(images, "no such folder.", field="images"))
+    if not _LANGUAGE.fullmatch(language):
+        raise DataError(f"language: found {language!r}, expected a short name such as en.")
     if not (0 <= dev < 1 and 0 <= test < 1 and dev + test < 1):
         raise DataError(f"dev, test: found {dev} and {test}, expected shares that leave some images for training.")
     texts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     splits: dict[str, str] = {}
     repeated = 0
     for row, values in table_rows(captions, ("image", "caption"), ("language", "split")):
-        name = values["image"]
-        _check_image(images, captions, row, name, known=name in texts)
+        name = PurePosixPath(values["image"]).as_posix()
+        if name not in texts:
+            _check_image(images, captions, row, name)
         _set_split(splits, captions, row, name, values["split"])
+        if values["language"] and not _LANGUAGE.fullmatch(values["language"]):
+            problem = f"found {values['language']!r}, expected a short name such as en."
+            raise DataError(located(captions, problem, row=row, field="language"))
         known = texts[name][values["language"] or language]
         repeated += values["caption"] in known
         if values["caption"] not in known:
             known.append(values["caption"])
+    if not texts:
+        raise DataError(located(captions, "no row follows the header, expected an image and a caption a row."))
     notes = [f"{repeated} rows repeat a caption of the same image: kept once."] if repeated else []
     splits, more = _complete(splits, images, sorted(texts), dev, test, seed)
-    records = [Record(name, splits[name], {key: list(value) for key, value in texts[name].items()}) for name in sorted(texts)]
+    records = [Record(name, splits[name], dict(texts[name])) for name in sorted(texts)]
     languages = tuple(dict.fromkeys(key for record in records for key in record.captions))
     notes += more + _uncaptioned(images, set(texts))
-    return Source(images.resolve().name, records, {"kind": "folder", "root": str(images.resolve())}, languages, tuple(notes))
+    root = images.resolve()
+    return Source(root.name, records, {"kind": "folder", "root": str(root)}, languages, tuple(notes))
 
 
-def _check_image(images: Path, table: Path, row: int, name: str, known: bool) -> None:
-    path = images / name
-    if known:
-        return
-    if not path.resolve().is_relative_to(images.resolve()):
-        raise DataError(located(table, f"{name!r} leads out of {images}.", row=row, field="image"))
-    if not path.is_file():
-        do = "Name images relative to the image folder, or remove the row."
-        raise DataError(located(table, f"there is no file {path}.", row=row, field="image", do=do))
+def _check_image(images: Path, table: Path, row: int, name: str) -> None:
+    do = "Name images relative to the image folder, or remove the row."
+    # The name is judged, not where it resolves to: a folder of links to pictures elsewhere is fine.
+    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        raise DataError(located(table, f"{name!r} leads out of {images}.", row=row, field="image", do=do))
+    if not (images / name).is_file():
+        raise DataError(located(table, f"there is no file {images / name}.", row=row, field="image", do=do))
 
 
 def _set_split(splits: dict[str, str], table: Path, row: int, name: str, split: str) -> None:
@@ -77,19 +89,21 @@ def _set_split(splits: dict[str, str], table: Path, row: int, name: str, split: 
 def _complete(
     given: dict[str, str], images: Path, names: list[str], dev: float, test: float, seed: int
 ) -> tuple[dict[str, str], list[str]]:
-    """A split for every image: the given one, or one by the hash of its bytes."""
-    splits: dict[str, str] = {}
+    """A split for every image: the given one, that of an identical image, or one by the hash of its bytes."""
     copies: dict[str, list[str]] = defaultdict(list)
     with progress("Hashing images", len(names)) as bar:
         for name in names:
-            digest = hashlib.sha256((images / name).read_bytes()).hexdigest()
-            copies[digest].append(name)
-            splits[name] = given.get(name) or _hashed_split(f"{seed}:{digest}", dev, test)
+            copies[hashlib.sha256((images / name).read_bytes()).hexdigest()].append(name)
             bar.advance()
+    splits: dict[str, str] = {}
+    for digest, group in copies.items():
+        common = next((given[name] for name in group if name in given), _hashed_split(f"{seed}:{digest}", dev, test))
+        splits |= {name: given.get(name, common) for name in group}
     notes = []
     groups = [group for group in copies.values() if len(group) > 1]
     if groups:
-        notes.append(f"{sum(map(len, groups))} images are byte-identical copies of one another ({', '.join(groups[0][:2])}, …).")
+        count = sum(map(len, groups))
+        notes.append(f"{count} images are byte-identical copies of one another ({', '.join(groups[0][:2])}, …).")
     across = [group for group in groups if len({splits[name] for name in group}) > 1]
     if across:
         notes.append(f"WARNING: the table puts identical images into different splits: {', '.join(across[0])}, …")
@@ -108,6 +122,6 @@ def _hashed_split(key: str, dev: float, test: float) -> str:
 
 def _uncaptioned(images: Path, captioned: set[str]) -> list[str]:
     endings = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-    files = (path for path in images.rglob("*") if path.suffix.lower() in endings)
-    without = sorted(str(path.relative_to(images)) for path in files if str(path.relative_to(images)) not in captioned)
+    files = {path.relative_to(images).as_posix() for path in images.rglob("*") if path.suffix.lower() in endings}
+    without = sorted(files - captioned)
     return [f"{len(without)} images have no caption and are left out ({without[0]}, …)."] if without else []

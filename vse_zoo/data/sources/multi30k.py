@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections import defaultdict
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,54 +16,72 @@ from vse_zoo.data.sources import Source, source
 from vse_zoo.data.tables import lines
 from vse_zoo.errors import DataError, located
 
-__all__ = ["add_descriptions", "descriptions", "read_multi30k"]
+__all__ = ["add_descriptions", "descriptions", "flickr_id", "read_multi30k"]
 
-_TEXT = re.compile(r"(?P<part>\w+?)\.(?:(?P<number>\d+)\.)?(?P<language>[a-z]{2})(?:\.gz)?")
+_TEXT = re.compile(r"(?P<part>\w+)\.(?:(?P<number>\d+)\.)?(?P<language>[a-z]{2})(?:\.gz)?")
 _LISTS = {1: "{part}.txt", 2: "{part}_images.txt"}
+_PHOTOS = {".jpg", ".jpeg", ".png"}
 
 
 @source("multi30k")
 def read_multi30k(
     texts: Annotated[Path, "Multi30K folder, the one that holds task1 and task2."],
     images: Annotated[Path | None, "Folder of the photos, joined by the Flickr id in their names."] = None,
-    dataset: Annotated[Path | None, "Or a prepared dataset: its images and captions, with Multi30K's languages added."] = None,
+    dataset: Annotated[Path | None, "Or a prepared dataset: Multi30K's languages are added to its images."] = None,
     task: Annotated[int, "1: one translation an image; 2: five descriptions an image and language."] = 2,
     languages: Annotated[str, "Languages to read, separated by commas."] = "en,de",
 ) -> Source:
-    """Multi30K with photos at hand, for example: vse-zoo prepare multi30k data/m30k --texts multi30k --images flickr30k-images."""
-    wanted = tuple(language.strip() for language in languages.split(",") if language.strip())
+    """Multi30K with photos at hand: vse-zoo prepare multi30k data/m30k --texts multi30k --images flickr30k-images."""
+    wanted = tuple(dict.fromkeys(language.strip() for language in languages.split(",") if language.strip()))
+    if not wanted:
+        raise DataError(f"languages: found {languages!r}, expected names such as en,de.")
     if (images is None) == (dataset is None):
         raise DataError("images, dataset: expected one of the two, to know which photos there are.")
     if dataset is not None:
-        existing = Dataset(dataset)
-        new = tuple(language for language in wanted if language not in existing.languages)
-        records, added = add_descriptions(existing.records, descriptions(texts, task, new))
-        notes = (f"{added} of {len(records)} images have descriptions in: {', '.join(new)}.",)
-        return Source(existing.name, records, existing.image_source, (*existing.languages, *new), notes)
+        return _with_dataset(Dataset(dataset), texts, task, wanted)
     assert images is not None
     return _with_photos(descriptions(texts, task, wanted), images, wanted)
 
 
+def _with_dataset(existing: Dataset, texts: Path, task: int, wanted: Sequence[str]) -> Source:
+    new = tuple(language for language in wanted if language not in existing.languages)
+    if not new:
+        problem = f"has captions in {', '.join(wanted)} already."
+        raise DataError(located(existing.path, problem, field="languages", do="Name a language to add."))
+    records, added = add_descriptions(existing.records, descriptions(texts, task, new))
+    if not added:
+        raise DataError(located(existing.path, "no image has a Flickr id of Multi30K.", do="Prepare flickr8k first."))
+    notes = (f"{added} of {len(records)} images have descriptions in: {', '.join(new)}.",)
+    return Source(existing.name, records, existing.image_source, (*existing.languages, *new), notes)
+
+
 def _with_photos(found: dict[str, Record], images: Path, languages: tuple[str, ...]) -> Source:
-    files = {flickr_id(path.name): path.name for path in sorted(images.glob("*.jpg"))}
+    if not images.is_dir():
+        raise DataError(located(images, "no such folder.", field="images"))
+    photos = sorted(path.name for path in images.iterdir() if path.suffix.lower() in _PHOTOS)
+    files = {flickr_id(name): name for name in photos}
     records = [replace(record, image=files[key]) for key, record in found.items() if key in files]
     if not records:
-        raise DataError(located(images, "no photo has a Flickr id of Multi30K.", do="Expected names such as 1000092795.jpg."))
-    notes = (f"{len(found) - len(records)} of {len(found)} described images have no photo in {images.name} and are left out.",)
+        do = "Expected names such as 1000092795.jpg."
+        raise DataError(located(images, "no photo has a Flickr id of Multi30K.", do=do))
+    without = len(found) - len(records)
+    notes = (f"{without} of {len(found)} described images have no photo in {images.name} and are left out.",)
     return Source("multi30k", records, {"kind": "folder", "root": str(images.resolve())}, languages, notes)
 
 
 def flickr_id(name: str) -> str:
-    """The Flickr id of a photo: its name up to the first "_" or "."."""
-    return re.split(r"[_.]", name, maxsplit=1)[0]
+    """The Flickr id of a photo: the digits that begin its name, or all of the name up to "." where it has none."""
+    stem = name.partition(".")[0]
+    first = stem.partition("_")[0]
+    return first if first.isdecimal() else stem
 
 
 def add_descriptions(records: Sequence[Record], found: dict[str, Record]) -> tuple[list[Record], int]:
     """The records with the captions of equal Flickr id added, and how many got some."""
-    joined = [
-        replace(record, captions={**record.captions, **found[key].captions}) if (key := flickr_id(record.image)) in found else record
-        for record in records
-    ]
+    joined = []
+    for record in records:
+        more = found.get(flickr_id(record.image))
+        joined.append(replace(record, captions={**record.captions, **more.captions}) if more else record)
     return joined, sum(flickr_id(record.image) in found for record in records)
 
 
@@ -71,31 +89,29 @@ def descriptions(folder: Path, task: int, languages: Sequence[str]) -> dict[str,
     """All texts of a task by Flickr id: a record's split is train, dev or test, its captions in order of their number.
 
     Raises:
-        DataError: a language is missing, or a text file and its image list differ in length.
+        DataError: a language or an image list is missing, or a text file and its image list differ in length.
     """
     if task not in _LISTS:
         raise DataError(f"task: found {task}, expected 1 or 2.")
     root = folder / f"task{task}"
     records: dict[str, Record] = {}
-    seen: set[str] = set()
-    for part, language, path in _texts(root):
-        list_path = root / "image_splits" / _LISTS[task].format(part=part)
-        if language not in languages or not list_path.is_file():
-            continue
-        seen.add(language)
-        _read_part(list_path, path, language, _split(part), records)
-    missing = [language for language in languages if language not in seen]
+    texts = [text for text in _texts(root) if text[1] in languages]
+    missing = [language for language in languages if language not in {text[1] for text in texts}]
     if missing:
         raise DataError(located(root / "raw", f"found no text in language {missing[0]!r}."))
+    for part, language, path in texts:
+        _read_part(root / "image_splits" / _LISTS[task].format(part=part), path, language, _split(part), records)
     return records
 
 
 def _texts(root: Path) -> list[tuple[str, str, Path]]:
-    """(part, language, file) of every text, the numbered ones in order."""
+    """(part, language, file) of every text, the numbered ones in order; a text kept packed and unpacked counts once."""
     matches = [(match, path) for path in sorted(root.glob("raw/*")) if (match := _TEXT.fullmatch(path.name))]
     if not matches:
-        raise DataError(located(root / "raw", "found no texts such as train.1.de.gz.", do="Give the folder above task1 and task2."))
-    return [(match["part"], match["language"], path) for match, path in matches]
+        do = "Give the folder above task1 and task2."
+        raise DataError(located(root / "raw", "found no texts such as train.1.de.gz.", do=do))
+    texts = {(match["part"], int(match["number"] or 0), match["language"]): path for match, path in matches}
+    return [(part, language, texts[part, number, language]) for part, number, language in sorted(texts)]
 
 
 def _split(part: str) -> str:
@@ -110,15 +126,15 @@ def _read_part(list_path: Path, path: Path, language: str, split: str, records: 
         raise DataError(located(path, problem))
     for key, sentence in zip(ids, sentences, strict=True):
         if sentence.strip():
-            record = records.setdefault(key, Record(key, split, defaultdict(list)))
-            record.captions[language].append(sentence.strip())
+            record = records.setdefault(key, Record(key, split, {}))
+            record.captions.setdefault(language, []).append(sentence.strip())
 
 
 def _sentences(path: Path) -> list[str]:
     if path.suffix != ".gz":
         return lines(path)
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            return file.read().split("\n")[:-1]
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        text = gzip.decompress(path.read_bytes()).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise DataError(located(path, f"not a whole gzip file of UTF-8 text ({error}).")) from None
+    return text.removesuffix("\n").split("\n")

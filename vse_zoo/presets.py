@@ -1,0 +1,83 @@
+"""Preset folder ↔ model: config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, README.md (the card)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from vse_zoo.errors import PresetError, located
+from vse_zoo.files import read_json, replacing, write_json
+from vse_zoo.registry import saved_models
+
+__all__ = ["load", "metadata", "names", "resolve", "save"]
+
+_CONFIG, _WEIGHTS, _PREPROCESSOR = "config.json", "model.weights.h5", "preprocessor.json"
+
+
+def names() -> list[str]:
+    """The built-in models that `load` finds by name."""
+    return sorted(path.parent.name for path in saved_models().glob(f"*/{_PREPROCESSOR}"))
+
+
+def resolve(preset: str | Path) -> Path:
+    """The folder of a preset: a local folder, a training run (its best model), or a built-in name."""
+    for folder in (Path(preset), Path(preset) / "best", saved_models() / str(preset)):
+        if (folder / _PREPROCESSOR).is_file():
+            return folder
+    known = ", ".join(names()) or "none"
+    raise PresetError(f"preset: found neither a model folder nor a built-in model {str(preset)!r}; built in: {known}.")
+
+
+def load(preset: str | Path) -> Any:
+    """The model of a preset with its weights and preprocessor, ready to encode.
+
+    Args:
+        preset: a built-in name (`names`), a preset folder, or the folder of a training run.
+
+    Raises:
+        PresetError: there is none, or a file of it is missing or does not fit.
+    """
+    folder = resolve(preset)
+    config = read_json(folder / _CONFIG)
+    kind = _registered(read_json(folder / _PREPROCESSOR)["class"])
+    config["config"]["preprocessor"] = keras.saving.serialize_keras_object(kind.load(folder))
+    try:
+        model = keras.saving.deserialize_keras_object(config)
+        model.build()
+        model.load_weights(folder / _WEIGHTS)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        problem = f"the weights or the configuration do not fit the model: {error}"
+        raise PresetError(located(folder, problem, do="Was the folder copied whole?")) from error
+    return model
+
+
+def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None) -> None:
+    """Writes a model as a preset; each file is replaced whole, the weights last.
+
+    Args:
+        model: a built model of the zoo.
+        folder: made if missing.
+        metadata: figures and origin, plain JSON values.
+    """
+    folder = Path(folder)
+    config = keras.saving.serialize_keras_object(model)
+    del config["config"]["preprocessor"]
+    model.preprocessor.save(folder)
+    write_json(folder / _CONFIG, config)
+    write_json(folder / "metadata.json", metadata or {})
+    with replacing(folder / _WEIGHTS) as temporary:
+        model.save_weights(temporary)
+
+
+def metadata(preset: str | Path) -> dict[str, Any]:
+    """What is recorded beside a preset: origin, settings and figures."""
+    return read_json(resolve(preset) / "metadata.json")
+
+
+def _registered(name: str) -> Any:
+    kind = keras.saving.get_registered_object(f"vse_zoo>{name}")
+    if kind is None:
+        raise PresetError(f"{_PREPROCESSOR}, field 'class': found {name!r}, which this version does not know.")
+    return kind

@@ -1,0 +1,112 @@
+"""The folder of a training run: configuration, log, checkpoint of the last epoch, preset of the best."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from vse_zoo import presets
+from vse_zoo.data.dataset import Dataset
+from vse_zoo.errors import ConfigError, located
+from vse_zoo.files import read_json, write_json, write_text
+from vse_zoo.training.callbacks import BestPreset, Checkpoint, DevRetrieval, EpochSeeds
+from vse_zoo.training.config import Config
+
+__all__ = ["Run"]
+
+
+class Run:
+    """A run that can be resumed at the last finished epoch.
+
+    ``run.json`` (configuration and data), ``log.csv``, ``last.weights.h5`` (with the optimiser), ``best/`` (a preset),
+    ``tensorboard/``.
+
+    Args:
+        folder: of the run.
+        config: its configuration.
+        dataset: what it trains on.
+        resume: continue what is there; otherwise a folder that holds a run is an error.
+
+    Raises:
+        ConfigError: the folder holds a run and ``resume`` is off, or that run had another configuration or other data.
+    """
+
+    def __init__(self, folder: Path, config: Config, dataset: Dataset, resume: bool = False) -> None:
+        self.folder = folder
+        self.config = config
+        self.epoch = 0
+        record = {
+            "config": config.model_dump(mode="json"),
+            "dataset": {"name": dataset.name, "content_hash": dataset.content_hash, "backbone": dataset.arrays.backbone},
+        }
+        path = folder / "run.json"
+        if path.exists() and not resume:
+            raise ConfigError(located(folder, "there is a run here already.", do="Use --resume, or name another folder."))
+        if path.exists() and read_json(path) != record:
+            raise ConfigError(located(path, "the run there has another configuration or other data.", do="Name another folder."))
+        write_json(path, record)
+        self._metadata = record
+
+    def restore(self, model: keras.Model, steps_per_epoch: int) -> None:
+        """Loads the last finished epoch into a built and compiled model; `epoch` is the one to go on with."""
+        if not self._checkpoint.exists():
+            return
+        model.optimizer.build(model.trainable_variables)
+        model.load_weights(self._checkpoint)
+        self.epoch = int(model.optimizer.iterations) // steps_per_epoch
+        rows = [row for row in self.history() if int(row["epoch"]) < self.epoch]
+        _write_history(self.folder / "log.csv", rows)
+
+    def callbacks(self, dataset: Dataset) -> list[keras.callbacks.Callback]:
+        """Dev figures, logs, best preset and checkpoint, in the order that they need."""
+        best = max((float(row["val_rsum"]) for row in self.history()), default=-1.0)
+        return [
+            EpochSeeds(self.config.train.seed),
+            DevRetrieval(dataset),
+            keras.callbacks.CSVLogger(str(self.folder / "log.csv"), append=True),
+            keras.callbacks.TensorBoard(str(self.folder / "tensorboard"), write_graph=False),
+            BestPreset(self.best, best, self._metadata),
+            Checkpoint(self._checkpoint),
+        ]
+
+    @contextmanager
+    def interruptible(self, model: keras.Model) -> Iterator[None]:
+        """On Ctrl-C, leaves a usable preset even within the first epoch, says how to go on, and exits with 130."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not (self.best / "model.weights.h5").exists():
+                presets.save(model, self.best, {**self._metadata, "note": "interrupted within the first epoch"})
+            print(f"\nInterrupted. The best model so far is in {self.best}; go on with --resume.")
+            raise SystemExit(130) from None
+
+    @property
+    def best(self) -> Path:
+        """The preset folder of the best epoch."""
+        return self.folder / "best"
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.folder / "last.weights.h5"
+
+    def history(self) -> list[dict[str, str]]:
+        """The rows of log.csv, an epoch each."""
+        path = self.folder / "log.csv"
+        return list(csv.DictReader(path.open(encoding="utf-8", newline=""))) if path.exists() else []
+
+
+def _write_history(path: Path, rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        path.unlink(missing_ok=True)
+        return
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

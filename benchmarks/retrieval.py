@@ -2,8 +2,8 @@
 
     python benchmarks/retrieval.py [--dimensions 1024]
 
-Each measurement has a process of its own, since peak memory is a process's; memory is what is used beyond the embeddings.
-The sorting evaluator is the one of most VSE code: one argsort a query, and the true items' places searched in it.
+Each measurement has a process of its own, since peak memory is a process's; memory is what comes on top of the
+embeddings. The sorting evaluator is the one of most VSE code: one argsort a query, and the true items searched in it.
 """
 
 from __future__ import annotations

@@ -62,15 +62,18 @@ class VSEModel(keras.Model):
             (N, E) float32 unit vectors; for one image (E,).
 
         Raises:
-            ValueError: D is not the model's ``region_dim``.
+            ValueError: D is not the model's ``region_dim``, there is no image, or the mask fits other regions.
         """
         regions = np.asarray(regions)
         if regions.ndim == 2:
             mask = None if region_mask is None else np.asarray(region_mask)[None]
             return self.encode_image(regions[None], mask)[0]
-        if regions.ndim != 3 or regions.shape[-1] != self.region_dim:
-            raise ValueError(f"regions: found shape {regions.shape}, expected (images, regions, {self.region_dim}).")
+        if regions.ndim != 3 or regions.shape[-1] != self.region_dim or not len(regions):
+            expected = f"(images, regions, {self.region_dim}) and at least one image"
+            raise ValueError(f"regions: found shape {regions.shape}, expected {expected}.")
         mask = np.ones(regions.shape[:2], bool) if region_mask is None else np.asarray(region_mask, bool)
+        if mask.shape != regions.shape[:2]:
+            raise ValueError(f"region_mask: found shape {mask.shape}, expected {regions.shape[:2]}.")
         chunks = [
             self._image_function(regions[i : i + batch_size].astype("float32"), mask[i : i + batch_size])
             for i in range(0, len(regions), batch_size)

@@ -18,14 +18,18 @@ __all__ = ["PADDING", "UNKNOWN", "TextPreprocessor"]
 
 PADDING, UNKNOWN = 0, 1
 _SPECIAL = ("", "[UNK]")
-# Words are runs of letters, marks and digits; symbols such as emoji stand alone; punctuation and spaces separate.
-_DELIMITER = r"[^\p{L}\p{M}\p{N}]"
+# Words are runs of letters, marks and digits; symbols such as emoji stand alone; punctuation, spaces and the variation
+# selectors after emoji (marks to Unicode) separate.
+_DELIMITER = r"[^\p{L}\p{M}\p{N}]|[\x{FE00}-\x{FE0F}]"
 _KEPT = r"\p{So}"
 
 
 def _words(texts: tf.Tensor) -> tf.RaggedTensor:
-    # Lower case, not case folding: ß stays. Invalid UTF-8 becomes U+FFFD first, or the Unicode ops would fail.
-    texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace")
+    # Lower case, not case folding: ß stays. Invalid UTF-8, on which the Unicode ops would fail, and control characters,
+    # of which a NUL would end the text, become spaces first.
+    texts = tf.strings.unicode_transcode(
+        texts, "UTF-8", "UTF-8", errors="replace", replacement_char=ord(" "), replace_control_characters=True
+    )
     texts = tf.strings.lower(tf_text.normalize_utf8(texts, "NFKC"), encoding="utf-8")
     return tf_text.regex_split(texts, _DELIMITER, _KEPT)
 
@@ -138,6 +142,8 @@ def _asset(folder: Path, language: str) -> Path:
 
 
 def _table(words: Sequence[str]) -> tf.lookup.StaticHashTable:
-    ids = tf.range(len(_SPECIAL), len(_SPECIAL) + len(words), dtype=tf.int64)
-    pairs = tf.lookup.KeyValueTensorInitializer(tf.constant(list(words), tf.string), ids, tf.string, tf.int64)
+    # The unknown word is an entry of its own, since a table without entries can't be made.
+    ids = tf.range(UNKNOWN, len(_SPECIAL) + len(words), dtype=tf.int64)
+    keys = tf.constant([_SPECIAL[UNKNOWN], *words], tf.string)
+    pairs = tf.lookup.KeyValueTensorInitializer(keys, ids, tf.string, tf.int64)
     return tf.lookup.StaticHashTable(pairs, default_value=UNKNOWN)

@@ -49,6 +49,7 @@ class ContrastiveLoss(BatchLoss):
             initializer=keras.initializers.Constant(math.log(temperature)),
             trainable=learnable,
             dtype="float32",
+            autocast=False,
             name="log_temperature",
         )
 
@@ -62,7 +63,7 @@ class ContrastiveLoss(BatchLoss):
     ) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
         pairs = Pairs(ids, row_mask, column_mask)
-        temperature = ops.maximum(ops.exp(ops.cast(self.log_temperature, "float32")), 0.01)
+        temperature = ops.maximum(ops.exp(self.log_temperature), 0.01)
         logits = ops.cast(scores, "float32") / temperature
         candidates = ops.logical_or(pairs.negatives, ops.eye(ops.shape(logits)[0], dtype="bool"))
         logits = ops.where(candidates, logits, -1e30)

@@ -1,0 +1,238 @@
+"""Discovery: every module, every public name and every class registered with Keras, and an example of each kind."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import vse_zoo
+from vse_zoo.models import VSEModel
+from vse_zoo.preprocessing import TextPreprocessor
+
+BATCH, ITEMS, DIM, HEADS = 4, 5, 6, 2
+LANGUAGES = {"en": ["a", "dog"], "de": ["ein", "hund"]}
+
+# Sizes for constructor arguments that have no default; a new class is covered if it uses these names.
+SIZES: dict[str, Any] = {
+    "units": 4,
+    "heads": HEADS,
+    "attention_dim": 3,
+    "context_dim": 3,
+    "vocabulary_size": 9,
+    "word_dim": 5,
+    "region_dim": DIM,
+    "vocabularies": LANGUAGES,
+}
+
+
+def modules() -> Iterator[ModuleType]:
+    """Every module of the package."""
+    yield vse_zoo
+    for found in pkgutil.walk_packages(vse_zoo.__path__, "vse_zoo."):
+        if not found.name.endswith(".__main__"):
+            yield importlib.import_module(found.name)
+
+
+def public() -> dict[str, Any]:
+    """Every name in an ``__all__``, by where it is defined."""
+    return {f"{module.__name__}.{name}": getattr(module, name, None) for module in modules() for name in _all(module)}
+
+
+def _all(module: ModuleType) -> list[str]:
+    return list(getattr(module, "__all__", ()))
+
+
+def registered() -> dict[str, type]:
+    """Every class registered under the package's name."""
+    list(modules())
+    objects = keras.saving.get_custom_objects()
+    return {name.split(">")[1]: value for name, value in sorted(objects.items()) if name.startswith("vse_zoo>")}
+
+
+def create(cls: type, **arguments: Any) -> Any:
+    """An object of the class from its defaults and `SIZES`; weights are drawn from a fixed seed."""
+    keras.utils.set_random_seed(1)
+    required = {
+        parameter.name: SIZES[parameter.name]
+        for parameter in inspect.signature(cls).parameters.values()
+        if parameter.default is parameter.empty and parameter.name in SIZES
+    }
+    if issubclass(cls, keras.Model):
+        required["preprocessor"] = TextPreprocessor(LANGUAGES)
+        required |= {name: SIZES[name] for name in inspect.signature(cls).parameters if name in SIZES}
+    instance = cls(**required, **arguments)
+    if isinstance(instance, keras.Model):
+        instance.build()
+    return instance
+
+
+def ids(count: int = ITEMS) -> np.ndarray:
+    """Word ids, 0 = padding, of different lengths; row 1 has one word only."""
+    lengths = np.array([count, 1, 3, 2])[:, None]
+    words = np.random.default_rng(2).integers(1, 4, (BATCH, count)).astype("int32")
+    return np.where(np.arange(count) < lengths, words, 0)
+
+
+def items() -> tuple[np.ndarray, np.ndarray]:
+    """Items and the mask of the real ones."""
+    return np.random.default_rng(3).normal(size=(BATCH, ITEMS, DIM)).astype("float32"), ids() > 0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the objects of a kind are called.
+
+    ``call(object, inputs)`` gives tensors; ``inputs()`` an example; ``padded(inputs)`` the same with more padding, or
+    None where there is nothing to pad.
+    """
+
+    name: str
+    holds: Callable[[type], bool]
+    inputs: Callable[[], dict[str, Any]]
+    call: Callable[[Any, dict[str, Any]], Any]
+    padded: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+
+
+def _arguments(cls: type) -> list[str]:
+    return list(inspect.signature(cls.call).parameters)[1:] if hasattr(cls, "call") else []
+
+
+def _call(thing: Any, inputs: dict[str, Any]) -> Any:
+    return thing(**inputs)
+
+
+def _pad(array: Any, by: int = 3, value: float = 7.0) -> np.ndarray:
+    array = np.asarray(array)
+    fill = False if array.dtype == bool else 0 if array.dtype == np.int32 else value
+    widths = [(0, 0), (0, by), *([(0, 0)] * (array.ndim - 2))]
+    return np.pad(array, widths, constant_values=fill)
+
+
+def _pad_each(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {name: _pad(value) for name, value in inputs.items()}
+
+
+def _item_kind(first: str) -> Kind:
+    return Kind(
+        f"layer over {first}",
+        lambda cls: _is_layer(cls) and _arguments(cls)[:2] == [first, "mask"],
+        lambda: dict(zip((first, "mask"), items(), strict=True)),
+        _call,
+        _pad_each,
+    )
+
+
+def _is_layer(cls: type) -> bool:
+    return issubclass(cls, keras.layers.Layer) and not issubclass(cls, keras.Model)
+
+
+def _scores() -> dict[str, Any]:
+    scores = np.random.default_rng(4).uniform(-1, 1, (BATCH, BATCH)).astype("float32")
+    rows, columns = np.array([True, True, False, True]), np.array([True, True, True, False])
+    return {"scores": scores, "ids": np.array([1, 2, 3, 1], "int32"), "row_mask": rows, "column_mask": columns}
+
+
+def _heads() -> dict[str, Any]:
+    heads = np.random.default_rng(5).normal(0.5, 1, (2, BATCH, HEADS, DIM)).astype("float32")
+    return {"heads": heads[0], "other_heads": heads[1], "mask": np.array([True, True, False, True])}
+
+
+def batch() -> dict[str, Any]:
+    """A batch by the batch contract."""
+    regions, mask = items()
+    return {
+        "regions": regions,
+        "region_mask": mask,
+        "text": {language: ids() for language in LANGUAGES},
+        "text_mask": {"en": np.ones(BATCH, bool), "de": np.array([True, False, True, True])},
+        "image_id": np.array([4, 2, 4, 1], "int32"),
+    }
+
+
+def _pad_batch(inputs: dict[str, Any]) -> dict[str, Any]:
+    longer = {name: _pad(inputs[name]) for name in ("regions", "region_mask")}
+    return {**inputs, **longer, "text": {language: _pad(ids) for language, ids in inputs["text"].items()}}
+
+
+KINDS = [
+    _item_kind("items"),
+    _item_kind("regions"),
+    Kind(
+        "text layer",
+        lambda cls: _is_layer(cls) and _arguments(cls)[:1] == ["ids"],
+        lambda: {"ids": ids()},
+        _call,
+        _pad_each,
+    ),
+    Kind("loss over scores", lambda cls: _is_layer(cls) and _arguments(cls)[:2] == ["scores", "ids"], _scores, _call),
+    Kind(
+        "loss over heads",
+        lambda cls: _is_layer(cls) and _arguments(cls)[:2] == ["heads", "other_heads"],
+        _heads,
+        _call,
+    ),
+    Kind(
+        "model",
+        lambda cls: issubclass(cls, VSEModel),
+        batch,
+        lambda model, inputs: model(inputs),
+        _pad_batch,
+    ),
+    Kind(
+        "preprocessor",
+        lambda cls: not issubclass(cls, keras.layers.Layer) and {"words", "ragged"} <= set(dir(cls)),
+        lambda: {"texts": ["a dog", "", "🐶"], "language": "en"},
+        _call,
+    ),
+]
+
+
+def kind_of(cls: type) -> Kind:
+    """The kind of a registered class, or a failure that says how to add one."""
+    for kind in KINDS:
+        if kind.holds(cls):
+            return kind
+    known = ", ".join(kind.name for kind in KINDS)
+    pytest.fail(
+        f"{cls.__name__}, registered with Keras, fits no kind of the contract tests ({known}). Name its call arguments "
+        f"as one of them does, or add a Kind to tests/contract/conftest.py; got call arguments {_arguments(cls)}."
+    )
+
+
+def tensors(value: Any) -> Any:
+    """The arrays of a nested structure as tensors."""
+    return tf.nest.map_structure(lambda part: tf.constant(part) if isinstance(part, np.ndarray) else part, value)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Gives ``cls``, ``layer_class``, ``loss_class``, ``model_class`` and ``public_name`` all that are discovered."""
+    classes = registered()
+    layers = {name: cls for name, cls in classes.items() if issubclass(cls, keras.layers.Layer)}
+    found: dict[str, dict[str, Any]] = {
+        "cls": classes,
+        "layer_class": layers,
+        "loss_class": {name: cls for name, cls in layers.items() if _arguments(cls)[:1] in (["scores"], ["heads"])},
+        "model_class": {name: cls for name, cls in layers.items() if issubclass(cls, keras.Model)},
+    }
+    for argument, values in found.items():
+        if argument in metafunc.fixturenames:
+            metafunc.parametrize(argument, list(values.values()), ids=list(values))
+    if "public_name" in metafunc.fixturenames:
+        metafunc.parametrize("public_name", sorted(public()))
+
+
+@pytest.fixture
+def contract() -> ModuleType:
+    """This module, for tests: they can't import it."""
+    return sys.modules[__name__]

@@ -38,14 +38,15 @@ def read(photos: Path, text: str, name: str = "captions.csv", **options: object)
 def test_is_found_by_name() -> None:
     assert {"flickr8k", "folder", "multi30k", "scenes"} <= set(names())
     assert get("folder") is read_folder
-    with pytest.raises(DataError, match="found 'coco', expected one of: .*folder"):
+    with pytest.raises(DataError, match=r"found 'coco', expected one of: .*folder"):
         get("coco")
 
 
 FORMATS = {
     "captions.csv": 'image,caption,language\na.jpg,"One, two",\na.jpg,Eins,de\ntrips/c.png,Three,\n',
     "captions.tsv": "image\tcaption\tlanguage\na.jpg\tOne, two\t\na.jpg\tEins\tde\ntrips/c.png\tThree\ten\n",
-    "captions.jsonl": '{"image": "a.jpg", "caption": "One, two"}\n{"image": "a.jpg", "caption": "Eins", "language": "de"}\n'
+    "captions.jsonl": '{"image": "a.jpg", "caption": "One, two"}\n'
+    '{"image": "a.jpg", "caption": "Eins", "language": "de"}\n'
     '{"image": "trips/c.png", "caption": "Three"}\n',
 }
 

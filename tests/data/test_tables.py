@@ -12,7 +12,15 @@ from vse_zoo.data.tables import lines, table_rows
 from vse_zoo.errors import DataError
 
 REQUIRED, OPTIONAL = ("image", "caption"), ("language", "split")
-CAPTIONS = ['plain', 'a, "quoted" one', "two\nlines", "two\r\nWindows lines", "ein Hund läuft 🐕", "a\u2028b\x0cc\x85d", "it's"]
+CAPTIONS = [
+    "plain",
+    'a, "quoted" one',
+    "two\nlines",
+    "two\r\nWindows lines",
+    "ein Hund läuft 🐕",
+    "a\u2028b\x0cc\x85d",
+    "it's",
+]
 
 
 def rows(path: Path) -> list[tuple[int, dict[str, str]]]:

@@ -56,7 +56,7 @@ def _named(query: str, image: int, text: int) -> tuple[str, str]:
 
 @st.composite
 def tied_cases(draw: st.DrawFn) -> tuple[NDArray, NDArray, NDArray, int]:
-    """Embeddings of small whole numbers: float32 products are exact, ties and duplicates abound; some images lack captions."""
+    """Embeddings of small whole numbers: products are exact, ties and duplicates abound, some images lack captions."""
     images, texts = draw(st.integers(1, 9)), draw(st.integers(1, 14))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     values = rng.integers(-1, 2, (images + texts, draw(st.integers(1, 3)))).astype(np.float32)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 __all__ = ["attention_maps", "curve_svg", "data_uri", "thumbnail"]
 
@@ -50,21 +51,21 @@ def attention_maps(image: Image.Image, weights: NDArray[np.floating], boxes: NDA
     for density in _densities(np.asarray(weights, np.float64), np.asarray(boxes, np.float64)):
         heat = Image.fromarray(density.astype(np.float32)).resize(image.size, Image.Resampling.BICUBIC)
         level = np.clip(np.asarray(heat), 0, 1)
-        colour = matplotlib.colormaps["inferno"](0.25 + 0.7 * level)[..., :3]
-        opacity = 0.25 + 0.5 * level[..., None]
+        colour = matplotlib.colormaps["inferno"](0.2 + 0.75 * level)[..., :3]
+        opacity = 0.08 + 0.62 * level[..., None]
         blended = (1 - opacity) * grey * 0.85 + opacity * colour
         maps.append(Image.fromarray((255 * np.clip(blended, 0, 1)).astype(np.uint8)))
     return maps
 
 
 def _densities(weights: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(K, 64, 64): attention per area, each head's largest value 1."""
+    """(K, 64, 64): attention per area, softened at the boxes' edges, each head's largest value 1."""
     edges = np.linspace(0, 1, _CANVAS + 1)
     low, high = edges[:-1], edges[1:]
     across = np.clip(np.minimum(high, boxes[:, 2:3]) - np.maximum(low, boxes[:, 0:1]), 0, None)  # (R, columns)
     down = np.clip(np.minimum(high, boxes[:, 3:4]) - np.maximum(low, boxes[:, 1:2]), 0, None)  # (R, rows)
     areas = np.maximum((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]), 1e-6)
-    density = np.einsum("kr,ry,rx->kyx", weights / areas, down, across)
+    density = gaussian_filter(np.einsum("kr,ry,rx->kyx", weights / areas, down, across), sigma=(0, 2, 2))
     return density / np.maximum(density.max(axis=(1, 2), keepdims=True), 1e-12)
 
 

@@ -26,8 +26,8 @@ _FIGURES = (
     "In percent of the queries. A picture is answered if any of its captions is among the first K; "
     "equal scores count against the query."
 )
-_CAPTIONS = "Pictures, drawn at random, with the captions that the model ranks first. ✓: written for it."
-_PICTURES = "Captions, drawn at random, with the pictures that the model ranks first. ✓ is the picture it describes."
+_CAPTIONS = "Pictures drawn at random, with the captions that the model ranks first. ✓: written for it."
+_PICTURES = "Captions drawn at random, with the pictures that the model ranks first. ✓ is the picture it describes."
 _ATTENTION = (
     "Where each head looks in the picture (bright: most), and below it how the same head weighs the words of one of the "
     "picture's captions in each language."

@@ -1,0 +1,165 @@
+"""The report: what it says, that it needs nothing beside it, and that attention lands where the boxes are."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vse_zoo.evaluation import Direction, RetrievalFigures
+from vse_zoo.evaluation.baselines import Comparison
+from vse_zoo.evaluation.pictures import attention_maps, curve_svg, thumbnail
+from vse_zoo.evaluation.report import write_report
+from vse_zoo.evaluation.run_report import report_run
+from vse_zoo.evaluation.sections import AttendedImage, CaptionHit, ImageQuery, PictureHit, TextQuery
+
+FIGURES = RetrievalFigures(Direction(31.5, 60, 72, 3, 9, 10), Direction(22.5, 50, 65, 5, 12, 50), 10, 50)
+
+
+class Page(HTMLParser):
+    """Checks that tags nest, and collects texts and addresses."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def picture(side: int = 40) -> Image.Image:
+    return Image.fromarray(np.full((side, side, 3), 128, np.uint8))
+
+
+def test_a_full_report_is_one_sound_file(tmp_path: Path) -> None:
+    weights, boxes = np.array([[0.7, 0.3], [0.1, 0.9]]), np.array([[0, 0, 0.5, 1], [0.5, 0, 1, 1]])
+    captions = [CaptionHit("<b>bold</b>", 0.5, True), CaptionHit("no", 0.4, False)]
+    write_report(
+        tmp_path / "report.html",
+        title="A <run> & more",
+        figures={"en": FIGURES},
+        facts={"data": "scenes"},
+        comparisons=[Comparison("ceiling", {"en": ((97.5, None, None), (81.25, None, None))})],
+        history=[{"epoch": "0", "loss": "2.5", "val_rsum": "100"}, {"epoch": "1", "loss": "1.5", "val_rsum": "180"}],
+        image_queries=[ImageQuery(picture(), {"en": captions})],
+        text_queries=[TextQuery("ein Hund", "de", 1234, [PictureHit(picture(), 0.75, False)])],
+        attention=[AttendedImage(picture(), weights, boxes, [("en", ["a", "dog"], weights)])],
+    )
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert all(address.startswith(("data:image/jpeg;base64,", "#")) for address in page.addresses)
+    assert "<script" not in text
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S))
+    shown = " ".join(page.texts)
+    for expected in ("A <run> & more", "this model", "31.5", "97.5", "81.2", "<b>bold</b>", "ein Hund", "1,234", "180"):
+        assert expected in shown
+    assert text.count('<li class="right">') == 1
+    assert text.count('<li class="wrong">') == 2
+    assert "--weight:100%" in text
+
+
+def test_parts_without_content_are_left_out(tmp_path: Path) -> None:
+    write_report(tmp_path / "r.html", title="t", figures={"en": FIGURES})
+    assert Page((tmp_path / "r.html").read_text(encoding="utf-8")).texts.count("Retrieval") == 1
+    assert "Attention" not in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_attention_is_bright_where_its_box_is() -> None:
+    boxes = np.array([[0, 0, 0.5, 0.5], [0.5, 0, 1, 0.5], [0, 0.5, 0.5, 1], [0.5, 0.5, 1, 1]])
+    maps = attention_maps(picture(80), np.array([[0, 0, 0, 1.0], [1.0, 0, 0, 0]]), boxes)
+    for heat, (y, x) in zip(maps, [(60, 60), (20, 20)], strict=True):
+        pixels = np.asarray(heat).astype(int).sum(-1)
+        assert heat.size == (80, 80)
+        assert pixels[y, x] > pixels[20 if y == 60 else 60, x] + 60
+
+
+def test_a_small_box_outshines_a_large_one_of_equal_weight() -> None:
+    boxes = np.array([[0, 0, 1, 0.5], [0.4, 0.7, 0.6, 0.9]])
+    pixels = np.asarray(attention_maps(picture(80), np.array([[0.5, 0.5]]), boxes)[0]).astype(int).sum(-1)
+    assert pixels[64, 40] > pixels[20, 40] + 60
+
+
+def test_all_zero_weights_and_empty_boxes_draw_without_warning() -> None:
+    with np.errstate(all="raise"):
+        attention_maps(picture(), np.zeros((1, 2)), np.array([[0, 0, 1, 1], [0.5, 0.5, 0.5, 0.5]]))
+
+
+def test_the_best_epoch_is_named() -> None:
+    svg = curve_svg([0, 1, 2], [100.0, 300.0, 200.0], "dev rsum", "max")
+    assert "best 300 in epoch 1" in svg
+    assert "currentColor" in svg
+    assert svg == curve_svg([0, 1, 2], [100.0, 300.0, 200.0], "dev rsum", "max")
+
+
+def test_thumbnails_keep_their_proportions() -> None:
+    assert thumbnail(Image.new("CMYK", (800, 400)), 200).size == (200, 100)
+
+
+class Attending:
+    """A model over `Folder` below, with two heads."""
+
+    def encode_image(self, regions: np.ndarray, region_mask: np.ndarray) -> np.ndarray:
+        return regions.mean(axis=1, dtype=np.float32)
+
+    def encode_text(self, texts: list[str], language: str) -> np.ndarray:
+        return np.eye(3, dtype=np.float32)[[int(text[-1]) for text in texts]]
+
+    def similarity(self, images: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        return images @ texts.T
+
+    def attend_image(self, regions: np.ndarray, region_mask: np.ndarray) -> np.ndarray:
+        return np.full((len(regions), 2, regions.shape[1]), 1 / regions.shape[1])
+
+    def attend_text(self, texts: list[str], language: str) -> tuple[list[list[str]], np.ndarray]:
+        return [text.split() for text in texts], np.full((len(texts), 2, 2), 0.5)
+
+
+class Scenes:
+    """Three images with a caption in each language."""
+
+    def __init__(self) -> None:
+        self.records = [type("R", (), {"captions": {"en": [f"dog {n}"], "de": [f"Hund {n}"]}})() for n in range(3)]
+
+    def captions(self, split: str, language: str) -> tuple[list[str], np.ndarray]:
+        return [record.captions[language][0] for record in self.records], np.arange(3)
+
+    def regions(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.repeat(np.eye(3, dtype=np.float32)[rows][:, None], 4, axis=1), np.ones((len(rows), 4), bool)
+
+    def boxes(self, row: int) -> np.ndarray:
+        return np.array([[0, 0, 0.5, 0.5], [0.5, 0, 1, 0.5], [0, 0.5, 0.5, 1], [0.5, 0.5, 1, 1]])
+
+    def open_image(self, row: int) -> Image.Image:
+        return picture()
+
+
+@pytest.mark.parametrize("queries", [1, 6])
+def test_report_of_a_run_asks_the_model(tmp_path: Path, queries: int) -> None:
+    out = tmp_path / "report.html"
+    report_run(Attending(), Scenes(), "test", {"en": FIGURES, "de": FIGURES}, out, title="scenes", queries=queries)
+    text = out.read_text(encoding="utf-8")
+    assert "chance" in text
+    assert "its own picture has rank 1<" in text
+    pictures = min(queries, 3)
+    sentences = 2 * min(max(1, queries // 2), 3)
+    assert text.count('<li class="right">') == 2 * pictures + sentences
+    assert text.count('alt="attention of head 2"') == max(1, min(queries // 2, 3))

@@ -160,6 +160,6 @@ def test_report_of_a_run_asks_the_model(tmp_path: Path, queries: int) -> None:
     assert "chance" in text
     assert "its own picture has rank 1<" in text
     pictures = min(queries, 3)
-    sentences = 2 * min(max(1, queries // 2), 3)
+    sentences = 2 * max(1, pictures // 2)
     assert text.count('<li class="right">') == 2 * pictures + sentences
     assert text.count('alt="attention of head 2"') == max(1, min(queries // 2, 3))

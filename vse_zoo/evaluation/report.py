@@ -29,8 +29,8 @@ _FIGURES = (
 _CAPTIONS = "Pictures drawn at random, with the captions that the model ranks first. ✓: written for it."
 _PICTURES = "Captions drawn at random, with the pictures that the model ranks first. ✓ is the picture it describes."
 _ATTENTION = (
-    "Where each head looks in the picture (bright: most), and below it how the same head weighs the words of one of the "
-    "picture's captions in each language."
+    "Where each head looks in the picture (bright: most), and below it how the same head weighs the words of one of "
+    "the picture's captions in each language."
 )
 
 

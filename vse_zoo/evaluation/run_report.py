@@ -54,19 +54,8 @@ def report_run(
     captions = {language: dataset.captions(split, language) for language in figures}
     by_chance = Comparison("chance", {language: chance(owners) for language, (_, owners) in captions.items()})
     random = np.random.default_rng(seed)
-    everywhere = _images_in_all_languages([owners for _, owners in captions.values()])
-    drawn = random.permutation(everywhere)[:queries]
-    found: dict[int, dict[str, list[CaptionHit]]] = {int(row): {} for row in drawn}
-    sentences = []
-    for language, (texts, owners) in captions.items():
-        rows = np.unique(owners)
-        images, embedded = embed_images(model, dataset, rows), embed_captions(model, texts, language)
-        for row in found:
-            scores = model.similarity(images[np.searchsorted(rows, row)][None], embedded)[0]
-            found[row][language] = [CaptionHit(texts[t], float(scores[t]), owners[t] == row) for t in _best(scores)]
-        for t in random.permutation(len(texts))[: max(1, queries // 2)]:
-            scores = model.similarity(images, embedded[t][None])[:, 0]
-            sentences.append(_text_query(dataset, texts[t], language, rows, scores, int(owners[t])))
+    drawn = random.permutation(_images_in_all_languages([owners for _, owners in captions.values()]))[:queries]
+    asked, sentences = _ask(model, dataset, captions, drawn, random)
     write_report(
         out,
         title=title,
@@ -74,10 +63,32 @@ def report_run(
         facts=facts,
         comparisons=[*comparisons, by_chance],
         history=history,
-        image_queries=[ImageQuery(dataset.open_image(row), answers) for row, answers in found.items()],
+        image_queries=asked,
         text_queries=sentences,
         attention=_attention(model, dataset, drawn[: max(1, queries // 2)], tuple(figures)),
     )
+
+
+def _ask(
+    model: Any,
+    dataset: Dataset,
+    captions: Mapping[str, tuple[list[str], NDArray[np.int64]]],
+    drawn: NDArray[np.int64],
+    random: np.random.Generator,
+) -> tuple[list[ImageQuery], list[TextQuery]]:
+    """The captions found for the drawn images, and the pictures found for half as many random sentences a language."""
+    found: dict[int, dict[str, list[CaptionHit]]] = {int(row): {} for row in drawn}
+    sentences = []
+    for language, (texts, owners) in captions.items():
+        rows = np.unique(owners)
+        images, embedded = embed_images(model, dataset, rows), embed_captions(model, texts, language)
+        for row in np.intersect1d(drawn, rows).tolist():
+            scores = model.similarity(images[np.searchsorted(rows, row)][None], embedded)[0]
+            found[row][language] = [CaptionHit(texts[t], float(scores[t]), owners[t] == row) for t in _best(scores)]
+        for t in random.permutation(len(texts))[: max(1, len(drawn) // 2)]:
+            scores = model.similarity(images, embedded[t][None])[:, 0]
+            sentences.append(_text_query(dataset, texts[t], language, rows, scores, int(owners[t])))
+    return [ImageQuery(dataset.open_image(row), answers) for row, answers in found.items()], sentences
 
 
 def _images_in_all_languages(owners: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -20,12 +20,12 @@ def open_array(path: Path) -> np.memmap:
     if not path.is_file():
         raise DataError(located(path, "the file is missing.", do=_AGAIN))
     try:
-        array: np.memmap = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: np.memmap = np.lib.format.open_memmap(path, mode="r")
         expected = array.offset + array.nbytes
-    except (ValueError, EOFError, OSError, AttributeError) as error:
+    except (ValueError, EOFError, OSError, OverflowError) as error:
         raise DataError(located(path, f"not a whole .npy file ({error}).", do=_AGAIN)) from None
     if path.stat().st_size != expected:
-        problem = f"not a whole .npy file (found {path.stat().st_size} bytes, its header says {expected})."
+        problem = f"found {path.stat().st_size} bytes, expected {expected} by its header."
         raise DataError(located(path, problem, do=_AGAIN))
     return array
 
@@ -49,12 +49,14 @@ class Regions:
         self.grid = tuple(info.grid) if info.grid else None
         self.backbone = info.backbone
         self.features = open_array(paths[REGIONS])
-        self.offsets = None if info.count else _offsets(paths[OFFSETS], images)
+        self.offsets = None if info.count else np.array(open_array(paths[OFFSETS]))
         self.boxes = open_array(paths[BOXES]) if info.boxes else None
-        leading = (images, info.count) if self.offsets is None else (int(self.offsets[-1]),)
+        leading = (images, info.count) if info.count else self.features.shape[:1]
         _check(paths[REGIONS], self.features, (*leading, info.dim), info.dtype)
         if self.boxes is not None:
             _check(paths[BOXES], self.boxes, (*leading, 4), "float32")
+        if self.offsets is not None:
+            _check_offsets(paths[OFFSETS], self.offsets, images, len(self.features))
         self._images = images
 
     def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -80,18 +82,18 @@ class Regions:
         """(R, 4) boxes of an image, relative (x0, y0, x1, y1), or None where the folder holds none."""
         if self.boxes is None:
             return None
+        if not 0 <= row < self._images:
+            raise IndexError(f"image rows must be within 0…{self._images - 1}, got {row}.")
         if self.offsets is None:
             return np.asarray(self.boxes[row])
         return np.asarray(self.boxes[self.offsets[row] : self.offsets[row + 1]])
 
 
-def _offsets(path: Path, images: int) -> np.ndarray:
-    """(N + 1,) int64 offsets, read whole: 8 bytes an image."""
-    offsets = np.array(open_array(path))
-    rising = offsets.shape == (images + 1,) and offsets.dtype == np.int64 and offsets[0] == 0
-    if not rising or (np.diff(offsets) < 0).any():
-        raise DataError(located(path, f"expected {images + 1} rising int64 offsets from 0.", do=_AGAIN))
-    return offsets
+def _check_offsets(path: Path, offsets: np.ndarray, images: int, total: int) -> None:
+    _check(path, offsets, (images + 1,), "int64")
+    if offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
+        problem = f"found numbers from {offsets[0]} to {offsets[-1]}, expected rising ones from 0 to {total}."
+        raise DataError(located(path, problem, do=_AGAIN))
 
 
 def _check(path: Path, array: np.ndarray, shape: tuple[int | None, ...], dtype: str) -> None:

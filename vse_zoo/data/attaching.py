@@ -33,7 +33,7 @@ def described(
     array = open_array(files[REGIONS])
     dense = OFFSETS not in files
     if array.ndim != (3 if dense else 2) or array.dtype.name not in ("float16", "float32") or not array.size:
-        expected = "(N, R, D)" if dense else "(total, D)"
+        expected = f"({len(names)}, R, D)" if dense else "(total, D)"
         problem = f"found shape {array.shape} of {array.dtype}, expected {expected} of float16 or float32."
         raise DataError(located(files[REGIONS], problem))
     info = RegionsInfo(
@@ -46,8 +46,8 @@ def described(
         hashes={},
     )
     if grid and info.count != grid[0] * grid[1]:
-        problem = f"found {info.count or 'a varying number of'} regions an image, expected {grid[0] * grid[1]}."
-        raise DataError(located(files[REGIONS], problem, field="grid"))
+        problem = f"found {info.count or 'a varying number of'} regions an image, expected a grid of {tuple(grid)}."
+        raise DataError(located(files[REGIONS], problem))
     regions = Regions(files[REGIONS].parent, info, len(names), files)
     _check_values(files, regions, names, left_out)
     return info.model_copy(update={"hashes": {name: file_hash(path) for name, path in files.items()}})
@@ -69,12 +69,12 @@ def _check_values(files: dict[str, Path], regions: Regions, names: Sequence[str]
             part = regions.features[start : start + step]
             if not np.isfinite(part).all():
                 bad = start + int(np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(1))[0])
-                raise DataError(located(files[REGIONS], "holds NaN or infinity.", row=bad))
+                raise DataError(located(files[REGIONS], "found a number that isn't finite.", row=bad))
             bar.advance(len(part))
     if regions.boxes is not None:
         boxes = np.asarray(regions.boxes).reshape(-1, 4)
         if not ((boxes >= 0) & (boxes <= 1)).all() or not (boxes[:, :2] <= boxes[:, 2:]).all():
-            raise DataError(located(files[BOXES], "holds values that aren't x0 ≤ x1, y0 ≤ y1 within 0…1."))
+            raise DataError(located(files[BOXES], "found numbers outside of x0 ≤ x1, y0 ≤ y1 within 0…1."))
 
 
 def move(source: Path, target: Path) -> None:

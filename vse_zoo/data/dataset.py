@@ -85,10 +85,10 @@ class Dataset:
         path = self.path / CAPTIONS
         records = read_records(path)
         if len({record.image for record in records}) != len(self):
-            problem = f"found {len(records)} images, expected {len(self)} different ones."
+            problem = f"found {len({record.image for record in records})} different images, expected {len(self)}."
             raise DataError(located(path, problem, do=_AGAIN))
         if Counter(record.split for record in records) != self.splits:
-            raise DataError(located(path, "the splits aren't those of dataset.json.", do=_AGAIN))
+            raise DataError(located(path, "found splits that aren't those of dataset.json.", do=_AGAIN))
         if any(record.captions.keys() - set(self.languages) for record in records):
             raise DataError(located(path, "holds languages that aren't in dataset.json.", do=_AGAIN))
         return records

@@ -66,7 +66,7 @@ class Metadata(_Strict):
     @model_validator(mode="after")
     def _adds_up(self) -> Metadata:
         if sum(self.splits.values()) != self.images:
-            raise ValueError(f"the splits hold {sum(self.splits.values())} images, expected all {self.images}")
+            raise ValueError(f"the splits hold {sum(self.splits.values())} images, expected {self.images}")
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("a language is listed twice")
         return self
@@ -91,7 +91,7 @@ def checked_metadata(path: Path, values: Any) -> Metadata:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        problem = f"{first['msg']}, found {str(first['input'])[:80]!r}."
+        problem = f"found {str(first['input'])[:80]!r}: {first['msg']}."
         raise DataError(located(path, problem, field=field, do=_AGAIN)) from None
 
 

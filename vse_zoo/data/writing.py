@@ -48,7 +48,7 @@ def write_folder(
 
 def _refuse(folder: Path, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
-        raise DataError(located(folder, "is a file, expected a folder.", do="Name another place."))
+        raise DataError(located(folder, "found a file, expected a folder.", do="Name another place."))
     ours = (folder / METADATA).exists() or (folder / CAPTIONS).exists()
     if ours and not overwrite:
         do = "Name another folder, or use --overwrite."

@@ -22,8 +22,8 @@ _POOL = 32
 class PairBatches:
     """Image–caption batches of one split; batch n is a pure function of the seed and n, so any epoch can be resumed.
 
-    Each pair holds an image and one caption of every language. Captions of two languages meet at random, anew each epoch.
-    A language without a caption for an image gives one unknown word there, and False in ``text_mask``.
+    Each pair holds an image and one caption of every language; captions of two languages meet at random, anew each
+    epoch. A language without a caption for an image gives one unknown word there, and False in ``text_mask``.
 
     Args:
         dataset: an opened dataset folder with regions.

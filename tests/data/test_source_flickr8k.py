@@ -48,6 +48,11 @@ def test_both_caption_files(folder: Path, captions: str) -> None:
     assert source.image_source == {"kind": "folder", "root": str((folder / "images").resolve())}
 
 
+def test_photos_without_a_caption_are_noted(folder: Path) -> None:
+    (folder / "images" / "99_z.jpg").touch()
+    assert read(folder).notes == ("1 photos have no caption and are left out (99_z.jpg, …).",)
+
+
 def test_photos_in_no_list_are_noted(folder: Path) -> None:
     with (folder / "Flickr8k.token.txt").open("a", encoding="utf-8") as file:
         # The published file has such an entry: a caption of "….jpg.1", which is no photo.

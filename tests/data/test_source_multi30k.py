@@ -164,6 +164,12 @@ def test_published_task_2(shared_data: Path) -> None:
         assert found["1000092795"].captions["de"][2] == file.readline().strip()
 
 
+def test_german_descriptions_of_the_photos_of_flickr8k(shared_data: Path) -> None:
+    source = read_multi30k(shared_data / "multi30k", images=shared_data / "flickr8k/images", languages="de")
+    assert len(source.records) == 7478
+    assert source.languages == ("de",)
+
+
 def test_published_task_1_has_french(shared_data: Path) -> None:
     source = read_multi30k(
         shared_data / "multi30k", images=shared_data / "flickr8k/images", task=1, languages="en,de,fr"

@@ -42,6 +42,9 @@ def read_flickr8k(
     unlisted = sorted(set(texts) - listed)
     if unlisted:
         notes.append(f"{len(unlisted)} captioned photos are in no split list and are left out ({unlisted[0]}, …).")
+    silent = sorted(path.name for path in images.glob("*.jpg") if path.name not in texts)
+    if silent:
+        notes.append(f"{len(silent)} photos have no caption and are left out ({silent[0]}, …).")
     languages: tuple[str, ...] = ("en",)
     if multi30k is not None:
         records, added = add_descriptions(records, descriptions(multi30k, task=2, languages=("de",)))

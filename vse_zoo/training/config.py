@@ -28,6 +28,7 @@ class ModelConfig(_Section):
     word_dim: int = Field(300, gt=0)
     dropout: float = Field(0.0, ge=0, lt=1)
     region_activation: Literal["linear", "tanh", "relu"] = "linear"
+    word_skip: bool = False
     language_weight: float = Field(0.6, ge=0)
     diversity_weight: float = Field(1.0, ge=0)
 

@@ -113,6 +113,8 @@ class SentenceEncoder(_AttendedEncoder):
         heads: K.
         attention_dim: size of the context vectors and of the attention space.
         dropout: rate on the word vectors and on the states.
+        word_skip: add the word vectors to the states, which then start from the words themselves; ``word_dim`` must be
+            H. Off in the paper.
 
     Call arguments:
         ids: (B, T) int32, 0 = padding.
@@ -130,11 +132,15 @@ class SentenceEncoder(_AttendedEncoder):
         heads: int,
         attention_dim: int,
         dropout: float = 0.0,
+        word_skip: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(units, heads, attention_dim, dropout, **kwargs)
         if units % 2:
             raise ValueError(f"units must be even, for two directions of equal size; got {units}.")
+        if word_skip and word_dim != units:
+            raise ValueError(f"word_skip adds word vectors to states: word_dim must be units, got {word_dim} and {units}.")
+        self.word_skip = word_skip
         self.vocabulary_size = vocabulary_size
         self.word_dim = word_dim
         self.words = keras.layers.Embedding(vocabulary_size, word_dim, name="words")
@@ -155,8 +161,11 @@ class SentenceEncoder(_AttendedEncoder):
         vectors = self.input_dropout(self.words(ids), training=training)
         states = self.recurrence(vectors, mask=mask, training=training)
         states = self.item_dropout(states, training=training)
+        # The word vectors have had their dropout.
+        states = states + vectors if self.word_skip else states
         return self.attention(states, mask=mask, return_weights=return_weights)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**super().get_config(), "vocabulary_size": self.vocabulary_size, "word_dim": self.word_dim}
+        names = ("vocabulary_size", "word_dim", "word_skip")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

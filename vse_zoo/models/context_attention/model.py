@@ -37,6 +37,7 @@ class ContextAttentionVSE(VSEModel):
         word_dim: length of the word vectors.
         dropout: rate on inputs and items of the encoders; none in the paper.
         region_activation: of the region perceptron.
+        word_skip: add the word vectors to the LSTM's states (``word_dim`` = H); not in the paper.
         ranking_loss: l, a `TripletLoss` by default, or a `ContrastiveLoss`.
         diversity_loss: l^D.
         language_weight: γ, the weight of sentence–sentence terms.
@@ -59,6 +60,7 @@ class ContextAttentionVSE(VSEModel):
         word_dim: int = 300,
         dropout: float = 0.0,
         region_activation: str = "linear",
+        word_skip: bool = False,
         ranking_loss: TripletLoss | ContrastiveLoss | None = None,
         diversity_loss: DiversityLoss | None = None,
         language_weight: float = 0.6,
@@ -72,6 +74,7 @@ class ContextAttentionVSE(VSEModel):
         self.word_dim = word_dim
         self.dropout = dropout
         self.region_activation = region_activation
+        self.word_skip = word_skip
         self.ranking_loss = ranking_loss or TripletLoss()
         self.diversity_loss = diversity_loss or DiversityLoss()
         self.language_weight = language_weight
@@ -81,7 +84,11 @@ class ContextAttentionVSE(VSEModel):
         self.image_encoder = RegionEncoder(**attended, activation=region_activation, name="image_encoder")
         self.text_encoders = {
             language: SentenceEncoder(
-                len(preprocessor.vocabulary(language)), word_dim, **attended, name=f"text_encoder_{language}"
+                len(preprocessor.vocabulary(language)),
+                word_dim,
+                **attended,
+                word_skip=word_skip,
+                name=f"text_encoder_{language}",
             )
             for language in preprocessor.languages
         }
@@ -159,7 +166,7 @@ class ContextAttentionVSE(VSEModel):
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        names = ("region_dim", "units", "heads", "attention_dim", "word_dim", "dropout", "region_activation")
+        names = ("region_dim", "units", "heads", "attention_dim", "word_dim", "dropout", "region_activation", "word_skip")
         weights = ("language_weight", "diversity_weight")
         objects = ("preprocessor", "ranking_loss", "diversity_loss")
         return {

@@ -1,33 +1,40 @@
-"""The command line: each command calls one function of the package, and has no logic of its own."""
+"""The command line: each command calls one job of the package, and has no logic of its own."""
 
 from __future__ import annotations
 
 import inspect
-import json
-import runpy
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from vse_zoo import presets, registry
+from vse_zoo import presets
 from vse_zoo.data import Dataset, sources, write_dataset
-from vse_zoo.errors import VSEZooError
-from vse_zoo.evaluation import evaluate
+from vse_zoo.errors import ConfigError, VSEZooError
+from vse_zoo.evaluation import evaluate as evaluate_model
 from vse_zoo.evaluation.tables import figures_table
-from vse_zoo.features import backbones, extract_regions
+from vse_zoo.features import backbones
 from vse_zoo.files import write_json
+from vse_zoo.workflow import add_features
+from vse_zoo.workflow import quickstart as run_quickstart
+from vse_zoo.workflow import train as run_recipe
 
-__all__ = ["app", "console_errors"]
+__all__ = ["app", "console_errors", "run"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-prepare = typer.Typer(no_args_is_help=True, help="Read raw data into a dataset folder: one command a source.")
-app.add_typer(prepare, name="prepare")
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+prepare = typer.Typer(no_args_is_help=True)
+app.add_typer(
+    prepare, name="prepare", help="Read raw data into a dataset folder, for example: vse-zoo prepare folder --help"
+)
 console = Console()
+
+Out = Annotated[Path, typer.Argument(help="Dataset folder to make.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the dataset that is there.")]
 
 
 @contextmanager
@@ -36,7 +43,7 @@ def console_errors() -> Iterator[None]:
     try:
         yield
     except VSEZooError as error:
-        Console(stderr=True).print(f"[bold red]Error:[/] {error}", highlight=False, soft_wrap=True)
+        Console(stderr=True).print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise SystemExit(1) from None
 
 
@@ -47,38 +54,116 @@ def run() -> None:
 
 
 def _add_source(name: str) -> None:
-    """A ``prepare`` command whose options are the parameters of the source's reader."""
+    """A command of ``prepare`` whose options are the parameters of the source's reader."""
     reader = sources.get(name)
     hints = get_type_hints(reader, include_extras=True)
 
-    def command(out: Path, overwrite: bool, **options: Any) -> None:
-        source = reader(**options)
+    def command(out: Path, overwrite: bool = False, **options: Any) -> None:
+        found = reader(**options)
         dataset = write_dataset(
             out,
-            source.records,
-            name=source.name,
-            image_source=source.image_source,
-            languages=source.languages,
+            found.records,
+            name=found.name,
+            image_source=found.image_source,
+            languages=found.languages,
             overwrite=overwrite,
         )
-        for note in source.notes:
-            console.print(f"- {note}", highlight=False)
+        for note in found.notes:
+            console.print(f"- {note}", highlight=False, markup=False)
         splits = ", ".join(f"{split} {count:,}" for split, count in dataset.splits.items())
-        console.print(f"{len(dataset):,} images ({splits}), languages {', '.join(dataset.languages)}, in {out}")
-        console.print(f"Next: vse-zoo features {out}")
+        console.print(
+            f"{len(dataset):,} images ({splits}) in {', '.join(dataset.languages)}. Next: vse-zoo features {out}"
+        )
 
+    keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
-        inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Annotated[Path, typer.Argument(help="Dataset folder to make.")]),
-        inspect.Parameter("overwrite", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, typer.Option(help="Replace the dataset that is there.")]),
+        inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Out),
+        inspect.Parameter("overwrite", keyword, default=False, annotation=Overwrite),
     ]
     for parameter in inspect.signature(reader).parameters.values():
-        kind, text = get_args(hints[parameter.name])[:2] if get_origin(hints[parameter.name]) is Annotated else (hints[parameter.name], "")
-        option = Annotated[kind, typer.Option(help=text)]
-        parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=option))
+        kind, text = get_args(hints[parameter.name])
+        parameters.append(parameter.replace(kind=keyword, annotation=Annotated[kind, typer.Option(help=text)]))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    prepare.command(name, help=reader.__doc__)(command)
+    prepare.command(name, help=inspect.getdoc(reader))(command)
 
 
 for _name in sources.names():
     _add_source(_name)
+
+
+@app.command()
+def features(
+    data: Annotated[Path, typer.Argument(help="Dataset folder.")],
+    backbone: Annotated[
+        str, typer.Option(help="efficientnet_lite0, keras:<application> or kerashub:<preset or folder>.")
+    ] = "efficientnet_lite0",
+    grid: Annotated[str, typer.Option(help="Regions as rows x columns over the picture.")] = "7x7",
+    batch_size: Annotated[int, typer.Option(help="Images a step.")] = 32,
+    strict: Annotated[bool, typer.Option("--strict", help="An unreadable image is an error.")] = False,
+) -> None:
+    """Extract region features; resumes after an interruption. Example: vse-zoo features data/mine --grid 7x7"""
+    dataset = add_features(
+        Dataset.open(data), backbones.get(backbone, _grid(grid)), batch_size=batch_size, strict=strict
+    )
+    for image, reason in dataset.left_out.items():
+        console.print(f"- left out {image}: {reason}", highlight=False, markup=False)
+    console.print(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
+    console.print(f"Next: vse-zoo train context_attention --data {data} --out runs/first")
+
+
+def _grid(text: str) -> tuple[int, int]:
+    rows, _, columns = text.partition("x")
+    if not (rows.isdigit() and columns.isdigit()):
+        raise ConfigError(f"--grid: found {text!r}, expected rows x columns, such as 7x7.")
+    return int(rows), int(columns)
+
+
+@app.command()
+def train(
+    recipe: Annotated[str, typer.Argument(help="Name of a recipe: context_attention.")],
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
+    out: Annotated[Path, typer.Option(help="Run folder to make.")],
+    config: Annotated[
+        str, typer.Option(help="Name of one of the recipe's configurations, or a TOML file.")
+    ] = "flickr8k",
+    seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
+) -> None:
+    """Train a model. Example: vse-zoo train context_attention --data data/mine --out runs/first --config flickr8k"""
+    run_recipe(recipe, data, out, config=config, seed=seed, epochs=epochs, resume=resume)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
+    split: Annotated[str, typer.Option(help="Split to search in.")] = "test",
+    folds: Annotated[int, typer.Option(help="5 gives the mean of five folds, COCO's 1K figures.")] = 1,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")] = None,
+) -> None:
+    """Retrieval figures in both directions. Example: vse-zoo evaluate runs/first --data data/mine --split test"""
+    figures = evaluate_model(presets.load(model), Dataset.open(data), split, folds=folds)
+    console.print(figures_table(figures, title=f"{model}, {split} split of {data}: retrieval in percent"))
+    if json_file is not None:
+        write_json(json_file, {language: found.as_dict() for language, found in figures.items()})
+
+
+@app.command()
+def quickstart(
+    out: Annotated[Path, typer.Option(help="Folder for data, run and report.")] = Path("vse-zoo-quickstart"),
+) -> None:
+    """Render scenes, train, evaluate and report, in minutes. Example: vse-zoo quickstart --out first-look"""
+    run_quickstart(out, console)
+
+
+@app.command()
+def models() -> None:
+    """List the built-in models. Example: vse-zoo models"""
+    table = Table("model", "languages", "data", title="Built-in models: vse_zoo.load(name)")
+    for name in presets.names():
+        record = presets.metadata(name)
+        languages = ", ".join(presets.languages(name))
+        table.add_row(name, languages, record.get("dataset", {}).get("name", ""))
+    console.print(table)

@@ -35,5 +35,7 @@ def located(
     path: str | Path, problem: str, *, row: int | None = None, field: str | None = None, do: str | None = None
 ) -> str:
     """One message in the house form: ``file, row, field: what was found and expected. What to do.``"""
-    place = ", ".join([str(path), *([f"row {row}"] if row is not None else []), *([f"field '{field}'"] if field else [])])
+    place = ", ".join(
+        [str(path), *([f"row {row}"] if row is not None else []), *([f"field '{field}'"] if field else [])]
+    )
     return f"{place}: {problem}" + (f" {do}" if do else "")

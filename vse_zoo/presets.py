@@ -1,4 +1,7 @@
-"""Preset folder ↔ model: config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, README.md (the card)."""
+"""Preset folder ↔ model.
+
+config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, and README.md, the model card.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from vse_zoo.errors import PresetError, located
 from vse_zoo.files import read_json, replacing, write_json
 from vse_zoo.registry import saved_models
 
-__all__ = ["load", "metadata", "names", "resolve", "save"]
+__all__ = ["languages", "load", "metadata", "names", "resolve", "save"]
 
 _CONFIG, _WEIGHTS, _PREPROCESSOR = "config.json", "model.weights.h5", "preprocessor.json"
 
@@ -45,7 +48,8 @@ def load(preset: str | Path) -> Any:
     config["config"]["preprocessor"] = keras.saving.serialize_keras_object(kind.load(folder))
     try:
         model = keras.saving.deserialize_keras_object(config)
-        model.build()
+        if not model.built:
+            model.build()
         model.load_weights(folder / _WEIGHTS)
     except (OSError, ValueError, TypeError, KeyError) as error:
         problem = f"the weights or the configuration do not fit the model: {error}"
@@ -74,6 +78,11 @@ def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None)
 def metadata(preset: str | Path) -> dict[str, Any]:
     """What is recorded beside a preset: origin, settings and figures."""
     return read_json(resolve(preset) / "metadata.json")
+
+
+def languages(preset: str | Path) -> tuple[str, ...]:
+    """The languages of a preset's text encoders, without loading its weights."""
+    return tuple(read_json(resolve(preset) / _PREPROCESSOR)["languages"])
 
 
 def _registered(name: str) -> Any:

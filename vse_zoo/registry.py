@@ -1,14 +1,22 @@
-"""Where the package's built-in presets lie: in the repository's folder in a checkout, inside the package in a wheel."""
+"""Where presets and recipes lie: in the repository's folders in a checkout, inside the package in a wheel."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["saved_models"]
+__all__ = ["recipes", "saved_models"]
 
 
 def saved_models() -> Path:
     """The folder that holds one folder per built-in preset; it exists in every checkout and in every wheel."""
+    return _shipped("saved_models")
+
+
+def recipes() -> Path:
+    """The folder of the recipe scripts and their configurations."""
+    return _shipped("recipes")
+
+
+def _shipped(name: str) -> Path:
     package = Path(__file__).parent
-    installed = package / "saved_models"
-    return installed if installed.is_dir() else package.parent / "saved_models"
+    return package / name if (package / name).is_dir() else package.parent / name

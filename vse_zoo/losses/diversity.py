@@ -36,9 +36,7 @@ class DiversityLoss(BatchLoss):
         A float32 scalar; 0 for a single head.
     """
 
-    def __init__(
-        self, margin: float = 0.1, form: str = "similarity", reduction: str = "sum", **kwargs: Any
-    ) -> None:
+    def __init__(self, margin: float = 0.1, form: str = "similarity", reduction: str = "sum", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if form not in ("similarity", "distance", "as_printed"):
             raise ValueError(f"form must be 'similarity', 'distance' or 'as_printed', got {form!r}.")

@@ -16,7 +16,7 @@ __all__ = ["BestPreset", "Checkpoint", "DevRetrieval", "EpochSeeds"]
 
 
 class EpochSeeds(keras.callbacks.Callback):
-    """Sets every dropout's random state from the seed and the epoch, so that a resumed epoch draws what the first would.
+    """Sets every dropout's random state from the seed and the epoch, so that a resumed epoch draws the same.
 
     Keras saves no seed generators with the weights.
 
@@ -93,7 +93,7 @@ class Checkpoint(keras.callbacks.Callback):
     """Saves weights and optimiser after each epoch in one file, so that a kill can't part them.
 
     Args:
-        path: ends in ".weights.h5". Put this callback last: what comes before it is then done when an epoch counts as done.
+        path: ends in ".weights.h5". Put this callback last: the others are then done when an epoch counts as done.
     """
 
     def __init__(self, path: Path) -> None:

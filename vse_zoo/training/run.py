@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import keras
 
 from vse_zoo import presets
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.errors import ConfigError, located
-from vse_zoo.files import read_json, write_json, write_text
+from vse_zoo.files import read_json, write_json
 from vse_zoo.training.callbacks import BestPreset, Checkpoint, DevRetrieval, EpochSeeds
 from vse_zoo.training.config import Config
+from vse_zoo.training.history import read_history, write_history
 
 __all__ = ["Run"]
 
@@ -43,13 +41,21 @@ class Run:
         self.epoch = 0
         record = {
             "config": config.model_dump(mode="json"),
-            "dataset": {"name": dataset.name, "content_hash": dataset.content_hash, "backbone": dataset.arrays.backbone},
+            "dataset": {
+                "name": dataset.name,
+                "content_hash": dataset.content_hash,
+                "backbone": dataset.arrays.backbone,
+            },
         }
         path = folder / "run.json"
         if path.exists() and not resume:
-            raise ConfigError(located(folder, "there is a run here already.", do="Use --resume, or name another folder."))
+            raise ConfigError(
+                located(folder, "there is a run here already.", do="Use --resume, or name another folder.")
+            )
         if path.exists() and read_json(path) != record:
-            raise ConfigError(located(path, "the run there has another configuration or other data.", do="Name another folder."))
+            raise ConfigError(
+                located(path, "the run there has another configuration or other data.", do="Name another folder.")
+            )
         write_json(path, record)
         self._metadata = record
 
@@ -60,12 +66,12 @@ class Run:
         model.optimizer.build(model.trainable_variables)
         model.load_weights(self._checkpoint)
         self.epoch = int(model.optimizer.iterations) // steps_per_epoch
-        rows = [row for row in self.history() if int(row["epoch"]) < self.epoch]
-        _write_history(self.folder / "log.csv", rows)
+        rows = [row for row in read_history(self.folder) if int(row["epoch"]) < self.epoch]
+        write_history(self.folder, rows)
 
     def callbacks(self, dataset: Dataset) -> list[keras.callbacks.Callback]:
         """Dev figures, logs, best preset and checkpoint, in the order that they need."""
-        best = max((float(row["val_rsum"]) for row in self.history()), default=-1.0)
+        best = max((float(row["val_rsum"]) for row in read_history(self.folder)), default=-1.0)
         return [
             EpochSeeds(self.config.train.seed),
             DevRetrieval(dataset),
@@ -94,19 +100,3 @@ class Run:
     @property
     def _checkpoint(self) -> Path:
         return self.folder / "last.weights.h5"
-
-    def history(self) -> list[dict[str, str]]:
-        """The rows of log.csv, an epoch each."""
-        path = self.folder / "log.csv"
-        return list(csv.DictReader(path.open(encoding="utf-8", newline=""))) if path.exists() else []
-
-
-def _write_history(path: Path, rows: list[dict[str, Any]]) -> None:
-    if not rows:
-        path.unlink(missing_ok=True)
-        return
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())

@@ -139,7 +139,9 @@ class SentenceEncoder(_AttendedEncoder):
         if units % 2:
             raise ValueError(f"units must be even, for two directions of equal size; got {units}.")
         if word_skip and word_dim != units:
-            raise ValueError(f"word_skip adds word vectors to states: word_dim must be units, got {word_dim} and {units}.")
+            raise ValueError(
+                f"word_skip adds word vectors to states: word_dim must be units, got {word_dim} and {units}."
+            )
         self.word_skip = word_skip
         self.vocabulary_size = vocabulary_size
         self.word_dim = word_dim

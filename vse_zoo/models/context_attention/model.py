@@ -166,7 +166,16 @@ class ContextAttentionVSE(VSEModel):
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        names = ("region_dim", "units", "heads", "attention_dim", "word_dim", "dropout", "region_activation", "word_skip")
+        names = (
+            "region_dim",
+            "units",
+            "heads",
+            "attention_dim",
+            "word_dim",
+            "dropout",
+            "region_activation",
+            "word_skip",
+        )
         weights = ("language_weight", "diversity_weight")
         objects = ("preprocessor", "ranking_loss", "diversity_loss")
         return {

@@ -9,6 +9,7 @@ import keras
 
 from vse_zoo import presets
 from vse_zoo.data.dataset import Dataset
+from vse_zoo.errors import DataError, located
 from vse_zoo.evaluation import evaluate
 from vse_zoo.files import replacing
 
@@ -53,6 +54,13 @@ class DevRetrieval(keras.callbacks.Callback):
         super().__init__()
         self.dataset = dataset
         self.split = split
+
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+        """Refuses a split without captions now, not after an epoch; a `DataError` says which language lacks them."""
+        for language in self.model.languages:
+            if not self.dataset.captions(self.split, language)[0]:
+                problem = f"split {self.split!r} has no caption in {language!r}; the best epoch is chosen by it."
+                raise DataError(located(self.dataset.path, problem, do="Prepare the data with such a split."))
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Evaluates; the figures go into ``logs``, for the callbacks that come after."""

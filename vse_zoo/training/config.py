@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import keras
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from vse_zoo.errors import ConfigError, located
 from vse_zoo.losses import ContrastiveLoss, DiversityLoss, TripletLoss
@@ -16,7 +17,7 @@ __all__ = ["Config", "OptimizerConfig", "RankingConfig", "TrainConfig", "load_co
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class ModelConfig(_Section):
@@ -32,6 +33,21 @@ class ModelConfig(_Section):
     language_weight: float = Field(0.6, ge=0)
     diversity_weight: float = Field(1.0, ge=0)
 
+    @field_validator("units")
+    @classmethod
+    def _two_directions(cls, units: int) -> int:
+        if units % 2:
+            raise PydanticCustomError("units", "expected an even number, half of it for each direction of the LSTM")
+        return units
+
+    @field_validator("word_skip")
+    @classmethod
+    def _same_size(cls, word_skip: bool, info: ValidationInfo) -> bool:
+        found = {name: info.data.get(name) for name in ("word_dim", "units")}
+        if word_skip and None not in found.values() and found["word_dim"] != found["units"]:
+            raise PydanticCustomError("skip", "expected word_dim to be units, found {word_dim} and {units}", found)
+        return word_skip
+
 
 class RankingConfig(_Section):
     """The ranking loss: triplet (margin, negatives, warmup_steps) or contrastive (temperature, learnable)."""
@@ -42,13 +58,13 @@ class RankingConfig(_Section):
     warmup_steps: int = Field(0, ge=0)
     temperature: float = Field(0.05, gt=0)
     learnable: bool = False
-    reduction: Literal["sum", "mean"] = "sum"
+    reduction: Literal["sum", "mean"] | None = None
 
     def loss(self) -> TripletLoss | ContrastiveLoss:
-        """The loss that the section describes."""
+        """The loss that the section describes; without a reduction, the triplet loss sums and the contrastive one averages."""
         if self.kind == "triplet":
-            return TripletLoss(self.margin, self.negatives, self.warmup_steps, self.reduction)
-        return ContrastiveLoss(self.temperature, self.learnable, self.reduction)
+            return TripletLoss(self.margin, self.negatives, self.warmup_steps, self.reduction or "sum")
+        return ContrastiveLoss(self.temperature, self.learnable, self.reduction or "mean")
 
 
 class DiversityConfig(_Section):
@@ -76,9 +92,12 @@ class OptimizerConfig(_Section):
 
     def optimizer(self, steps_per_epoch: int, epochs: int) -> keras.optimizers.Optimizer:
         """The optimiser for a run of that many steps and epochs."""
-        return keras.optimizers.AdamW(
+        optimizer = keras.optimizers.AdamW(
             self._rate(steps_per_epoch, epochs), weight_decay=self.weight_decay, global_clipnorm=self.clip_norm
         )
+        # Decay would pull the temperature towards 1.
+        optimizer.exclude_from_weight_decay(var_names=["log_temperature"])
+        return optimizer
 
     def _rate(self, steps_per_epoch: int, epochs: int) -> keras.optimizers.schedules.LearningRateSchedule:
         if self.schedule == "step":
@@ -101,7 +120,8 @@ class TrainConfig(_Section):
     captions: Literal["all", "one"] = "all"
     minimum_count: int = Field(4, gt=0)
     max_length: int = Field(100, gt=0)
-    seed: int = Field(0, ge=0)
+    # The dropout states are 1,000 times the seed, in 32 bits.
+    seed: int = Field(0, ge=0, le=4_000_000)
 
 
 class Config(_Section):
@@ -111,13 +131,19 @@ class Config(_Section):
     ranking: RankingConfig = RankingConfig()
     diversity: DiversityConfig = DiversityConfig()
     optimizer: OptimizerConfig = OptimizerConfig()
-    train: TrainConfig = TrainConfig()
+    train: TrainConfig = Field(TrainConfig(), validate_default=True)
 
-    @model_validator(mode="after")
-    def _step_within_run(self) -> Self:
-        if self.optimizer.schedule == "step" and self.optimizer.step_epoch > self.train.epochs:
-            raise ValueError("optimizer.step_epoch is after the last epoch (train.epochs)")
-        return self
+    @field_validator("train")
+    @classmethod
+    def _step_within_run(cls, train: TrainConfig, info: ValidationInfo) -> TrainConfig:
+        optimizer = info.data.get("optimizer")
+        if optimizer and optimizer.schedule == "step" and optimizer.step_epoch > train.epochs:
+            raise PydanticCustomError(
+                "step_epoch",
+                "epochs is {epochs}, expected at least optimizer.step_epoch, {step}",
+                {"epochs": train.epochs, "step": optimizer.step_epoch},
+            )
+        return train
 
 
 def load_config(path: Path, **overrides: Any) -> Config:
@@ -132,15 +158,21 @@ def load_config(path: Path, **overrides: Any) -> Config:
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(located(path, "no such file.")) from None
+    except OSError as error:
+        raise ConfigError(located(path, f"can't be read: {error.strerror}.")) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(located(path, f"not valid TOML ({error}).")) from None
-    chosen = {name: value for name, value in overrides.items() if value is not None}
+    train = values.get("train", {})
+    if isinstance(train, dict):
+        train = {**train, **{name: value for name, value in overrides.items() if value is not None}}
     try:
-        return Config.model_validate({**values, "train": {**values.get("train", {}), **chosen}})
+        return Config.model_validate({**values, "train": train})
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        problem = f"found {first['input']!r}: {first['msg'].lower()}."
-        raise ConfigError(located(path, problem, field=field)) from None
+        raise ConfigError(_message(path, error)) from None
+
+
+def _message(path: Path, error: ValidationError) -> str:
+    first = error.errors()[0]
+    found = "" if isinstance(first["input"], dict) else f"found {first['input']!r}: "
+    field = ".".join(str(part) for part in first["loc"])
+    return located(path, f"{found}{first['msg'][:1].lower()}{first['msg'][1:]}.", field=field)

@@ -45,9 +45,12 @@ class Run:
                 "name": dataset.name,
                 "content_hash": dataset.content_hash,
                 "backbone": dataset.arrays.backbone,
+                "grid": list(dataset.grid or ()),
             },
         }
         path = folder / "run.json"
+        if folder.is_file():
+            raise ConfigError(located(folder, "found a file, expected a folder.", do="Name another folder."))
         if path.exists() and not resume:
             raise ConfigError(
                 located(folder, "there is a run here already.", do="Use --resume, or name another folder.")
@@ -61,13 +64,12 @@ class Run:
 
     def restore(self, model: keras.Model, steps_per_epoch: int) -> None:
         """Loads the last finished epoch into a built and compiled model; `epoch` is the one to go on with."""
-        if not self._checkpoint.exists():
-            return
-        model.optimizer.build(model.trainable_variables)
-        model.load_weights(self._checkpoint)
-        self.epoch = int(model.optimizer.iterations) // steps_per_epoch
-        rows = [row for row in read_history(self.folder) if int(row["epoch"]) < self.epoch]
-        write_history(self.folder, rows)
+        if self._checkpoint.exists():
+            model.optimizer.build(model.trainable_variables)
+            model.load_weights(self._checkpoint)
+            self.epoch = int(model.optimizer.iterations) // steps_per_epoch
+        # A kill between log and checkpoint leaves the row of an epoch that will be run again.
+        write_history(self.folder, read_history(self.folder)[: self.epoch])
 
     def callbacks(self, dataset: Dataset) -> list[keras.callbacks.Callback]:
         """Dev figures, logs, best preset and checkpoint, in the order that they need."""

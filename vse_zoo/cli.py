@@ -17,6 +17,7 @@ from vse_zoo import presets
 from vse_zoo.data import Dataset, sources, write_dataset
 from vse_zoo.errors import ConfigError, VSEZooError
 from vse_zoo.evaluation import evaluate as evaluate_model
+from vse_zoo.evaluation.evaluate import figures_as_dict
 from vse_zoo.evaluation.tables import figures_table
 from vse_zoo.features import backbones
 from vse_zoo.files import write_json
@@ -147,7 +148,7 @@ def evaluate(
     figures = evaluate_model(presets.load(model), Dataset.open(data), split, folds=folds)
     console.print(figures_table(figures, title=f"{model}, {split} split of {data}: retrieval in percent"))
     if json_file is not None:
-        write_json(json_file, {language: found.as_dict() for language, found in figures.items()})
+        write_json(json_file, figures_as_dict(figures, split))
 
 
 @app.command()

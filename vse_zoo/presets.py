@@ -66,6 +66,8 @@ def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None)
         metadata: figures and origin, plain JSON values.
     """
     folder = Path(folder)
+    # Without the optimiser, whose state is twice the weights and of no use to those who load the preset.
+    model = _uncompiled(model)
     config = keras.saving.serialize_keras_object(model)
     del config["config"]["preprocessor"]
     model.preprocessor.save(folder)
@@ -83,6 +85,13 @@ def metadata(preset: str | Path) -> dict[str, Any]:
 def languages(preset: str | Path) -> tuple[str, ...]:
     """The languages of a preset's text encoders, without loading its weights."""
     return tuple(read_json(resolve(preset) / _PREPROCESSOR)["languages"])
+
+
+def _uncompiled(model: Any) -> Any:
+    copy = type(model).from_config(model.get_config())
+    copy.build()
+    copy.set_weights(model.get_weights())
+    return copy
 
 
 def _registered(name: str) -> Any:

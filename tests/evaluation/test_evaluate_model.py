@@ -37,7 +37,8 @@ class Folder:
 class Model:
     """Image n is axis n; a sentence is a fixed vector, moved a little in each call, as batches do with rounding."""
 
-    def __init__(self) -> None:
+    def __init__(self, languages: tuple[str, ...] = ("fr", "de", "en")) -> None:
+        self.languages = languages
         self.asked: list[str] = []
 
     def encode_image(self, regions: NDArray, region_mask: NDArray) -> NDArray:
@@ -82,3 +83,9 @@ def test_sum_over_languages_and_plain_numbers() -> None:
     plain = figures_as_dict(figures, "test")
     assert plain["rsum"] == total_rsum(figures) == figures["en"].rsum + figures["de"].rsum
     assert plain["languages"]["de"]["t2i"]["queries"] == 4
+
+
+def test_only_languages_that_the_model_and_the_dataset_share() -> None:
+    assert set(evaluate(Model(("en", "fr")), Folder(), "test")) == {"en"}
+    with pytest.raises(EvaluationError, match="found captions in en, de, the model knows fr"):
+        evaluate(Model(("fr",)), Folder(), "test")

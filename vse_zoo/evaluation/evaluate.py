@@ -18,6 +18,10 @@ __all__ = ["Encoder", "embed_captions", "embed_images", "evaluate", "figures_as_
 class Encoder(Protocol):
     """What evaluation needs of a model (`vse_zoo.models.base.VSEModel` has it)."""
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that `encode_text` takes."""
+
     def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> NDArray[Any]:
         """(B, R, D) regions and (B, R) mask to (B, E) embeddings."""
 
@@ -33,13 +37,16 @@ def evaluate(
     Args:
         model: encodes images and sentences into one space.
         dataset: an opened folder with region features.
-        split: its name; languages: those of the dataset by default.
+        split: its name; languages: all that the model and the dataset share by default.
         folds: as in `evaluate_retrieval`.
 
     Raises:
         EvaluationError: the split has no caption in a language, or embeddings are not finite.
     """
-    wanted = tuple(languages or dataset.languages)
+    wanted = tuple(languages or (language for language in dataset.languages if language in model.languages))
+    if not wanted:
+        known, found = ", ".join(model.languages), ", ".join(dataset.languages)
+        raise EvaluationError(located(dataset.path, f"found captions in {found}, the model knows {known}."))
     captions = {language: dataset.captions(split, language) for language in wanted}
     for language, (texts, _) in captions.items():
         if not texts:

@@ -61,7 +61,7 @@ class RankingConfig(_Section):
     reduction: Literal["sum", "mean"] | None = None
 
     def loss(self) -> TripletLoss | ContrastiveLoss:
-        """The loss that the section describes; without a reduction, the triplet loss sums and the contrastive one averages."""
+        """The loss that the section describes; by default a triplet loss sums and a contrastive one averages."""
         if self.kind == "triplet":
             return TripletLoss(self.margin, self.negatives, self.warmup_steps, self.reduction or "sum")
         return ContrastiveLoss(self.temperature, self.learnable, self.reduction or "mean")

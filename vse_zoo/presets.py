@@ -5,18 +5,21 @@ config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, and RE
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import keras
 
-from vse_zoo.errors import PresetError, located
+from vse_zoo.errors import PresetError, VSEZooError, located
 from vse_zoo.files import read_json, replacing, write_json
 from vse_zoo.registry import saved_models
 
 __all__ = ["languages", "load", "metadata", "names", "resolve", "save"]
 
 _CONFIG, _WEIGHTS, _PREPROCESSOR = "config.json", "model.weights.h5", "preprocessor.json"
+_COPIED = "Was the folder copied whole?"
 
 
 def names() -> list[str]:
@@ -43,17 +46,15 @@ def load(preset: str | Path) -> Any:
         PresetError: there is none, or a file of it is missing or does not fit.
     """
     folder = resolve(preset)
-    config = read_json(folder / _CONFIG)
-    kind = _registered(read_json(folder / _PREPROCESSOR)["class"])
-    config["config"]["preprocessor"] = keras.saving.serialize_keras_object(kind.load(folder))
-    try:
+    preprocessor = _preprocessor(folder)
+    with _fitting(folder / _CONFIG):
+        config = read_json(folder / _CONFIG)
+        config["config"]["preprocessor"] = keras.saving.serialize_keras_object(preprocessor)
         model = keras.saving.deserialize_keras_object(config)
         if not model.built:
             model.build()
+    with _fitting(folder / _WEIGHTS):
         model.load_weights(folder / _WEIGHTS)
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        problem = f"the weights or the configuration do not fit the model: {error}"
-        raise PresetError(located(folder, problem, do="Was the folder copied whole?")) from error
     return model
 
 
@@ -79,12 +80,16 @@ def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None)
 
 def metadata(preset: str | Path) -> dict[str, Any]:
     """What is recorded beside a preset: origin, settings and figures."""
-    return read_json(resolve(preset) / "metadata.json")
+    path = resolve(preset) / "metadata.json"
+    with _fitting(path):
+        return dict(read_json(path))
 
 
 def languages(preset: str | Path) -> tuple[str, ...]:
     """The languages of a preset's text encoders, without loading its weights."""
-    return tuple(read_json(resolve(preset) / _PREPROCESSOR)["languages"])
+    path = resolve(preset) / _PREPROCESSOR
+    with _fitting(path):
+        return tuple(read_json(path)["languages"])
 
 
 def _uncompiled(model: Any) -> Any:
@@ -94,8 +99,25 @@ def _uncompiled(model: Any) -> Any:
     return copy
 
 
-def _registered(name: str) -> Any:
-    kind = keras.saving.get_registered_object(f"vse_zoo>{name}")
-    if kind is None:
-        raise PresetError(f"{_PREPROCESSOR}, field 'class': found {name!r}, which this version does not know.")
-    return kind
+def _preprocessor(folder: Path) -> Any:
+    path = folder / _PREPROCESSOR
+    with _fitting(path):
+        name = read_json(path)["class"]
+        kind = keras.saving.get_registered_object(f"vse_zoo>{name}")
+        if kind is None:
+            raise PresetError(located(path, f"found {name!r}, which this version does not know.", field="class"))
+        return kind.load(folder)
+
+
+@contextmanager
+def _fitting(path: Path) -> Iterator[None]:
+    """Whatever a missing, damaged or foreign file raises becomes a `PresetError` that names it."""
+    try:
+        yield
+    except PresetError:
+        raise
+    except VSEZooError as error:
+        raise PresetError(f"{error} {_COPIED}") from error
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+        problem = f"damaged, or of another model: {type(error).__name__}: {str(error).strip()}"
+        raise PresetError(located(path, problem, do=_COPIED)) from error

@@ -110,13 +110,11 @@ class RaiseAt(keras.callbacks.Callback):
 
 @pytest.fixture
 def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes the next runs raise an error at a batch; ``before`` names a callback that it strikes before, instead."""
+    """Makes the next runs raise an error at the end of a batch."""
     original = Run.callbacks
 
     def plan(error: BaseException, epoch: int, batch: int = 3) -> None:
-        monkeypatch.setattr(
-            Run, "callbacks", lambda self, data: [*original(self, data), RaiseAt(error, epoch, batch)]
-        )
+        monkeypatch.setattr(Run, "callbacks", lambda self, data: [*original(self, data), RaiseAt(error, epoch, batch)])
 
     return plan
 

@@ -61,7 +61,11 @@ WRONG = {
     ),
     "an unknown kind": ("[ranking]\nkind = 'x'", "ranking.kind", "found 'x': input should be 'triplet' or"),
     "an unknown form": ("[diversity]\nform = 'x'", "diversity.form", "found 'x': input should be 'similarity'"),
-    "not finite": ("[optimizer]\nlearning_rate = inf", "optimizer.learning_rate", "found inf: input should be a finite"),
+    "not finite": (
+        "[optimizer]\nlearning_rate = inf",
+        "optimizer.learning_rate",
+        "found inf: input should be a finite",
+    ),
     "no number at all": ("[optimizer]\nclip_norm = nan", "optimizer.clip_norm", "found nan"),
     "a step after the end": ("[train]\nepochs = 3", "train", "epochs is 3, expected at least optimizer.step_epoch, 15"),
     "a step after the default end": (
@@ -69,7 +73,11 @@ WRONG = {
         "train",
         "epochs is 20, expected at least optimizer.step_epoch, 21",
     ),
-    "one word for a list": ("[train]\nlanguages = 'en'", "train.languages", "found 'en': input should be a valid tuple"),
+    "one word for a list": (
+        "[train]\nlanguages = 'en'",
+        "train.languages",
+        "found 'en': input should be a valid tuple",
+    ),
     "a number in the list": ("[train]\nlanguages = ['en', 3]", "train.languages.1", "found 3: input should be a"),
     "a seed beyond 32 bits": ("[train]\nseed = 5000000", "train.seed", "less than or equal to 4000000"),
     "a value for a section": ("train = 3", "train", "found 3: input should be a valid dictionary"),
@@ -95,7 +103,11 @@ def test_an_override_is_checked_as_the_file_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"[train\n", "not valid TOML"), (b"a = '\xff'", "not valid TOML"), (b"[train]\nseed = 1\nseed = 2", "not valid TOML")],
+    [
+        (b"[train\n", "not valid TOML"),
+        (b"a = '\xff'", "not valid TOML"),
+        (b"[train]\nseed = 1\nseed = 2", "not valid TOML"),
+    ],
 )
 def test_files_that_are_not_toml(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "mine.toml"

@@ -16,7 +16,10 @@ from vse_zoo.data.records import Record
 from vse_zoo.training import Run
 from vse_zoo.workflow import train as run_recipe
 
-WORDS = {"en": "red green blue dog cat bird small big".split(), "de": "rot grün blau Hund Katze Vogel klein".split()}
+WORDS = {
+    "en": ["red", "green", "blue", "dog", "cat", "bird", "small"],
+    "de": ["rot", "grün", "blau", "Hund", "Katze", "Vogel"],
+}
 CONFIG = """
 [model]
 units = 8

@@ -22,7 +22,7 @@ Train = Callable[..., None]
 Same = Callable[[Path, Path], None]
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for anything that ends a run without warning."""
 
 
@@ -78,8 +78,8 @@ def test_resumed_is_uninterrupted_to_the_bit(
     epoch: int,
     batch: int,
 ) -> None:
-    interrupt(Killed(), epoch, batch)
-    with pytest.raises(Killed):
+    interrupt(KilledError(), epoch, batch)
+    with pytest.raises(KilledError):
         train(tmp_path / "run")
     assert len(read_history(tmp_path / "run")) == epoch
     monkeypatch.undo()
@@ -105,11 +105,11 @@ def test_killed_between_log_and_checkpoint(
 
     def dying(self: Any, number: int, logs: Any = None) -> None:
         if number == epoch:
-            raise Killed
+            raise KilledError
         original(self, number, logs)
 
     monkeypatch.setattr(kind, "on_epoch_end", dying)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(tmp_path / "run")
     assert len(read_history(tmp_path / "run")) == epoch + 1
     monkeypatch.undo()

@@ -31,8 +31,11 @@ def test_every_committed_configuration_loads_and_builds(path: Path) -> None:
     assert isinstance(config.optimizer.optimizer(10, config.train.epochs), keras.optimizers.AdamW)
 
 
-def test_paper_is_the_default_in_all_but_what_it_states() -> None:
-    assert load_config(next(path for path in COMMITTED if path.stem == "paper")) == Config()
+def test_the_default_is_the_paper() -> None:
+    paper, default = load_config(next(path for path in COMMITTED if path.stem == "paper")), Config()
+    assert default.ranking.loss().reduction == paper.ranking.reduction == "sum"
+    as_stated = default.ranking.model_copy(update={"reduction": "sum"})
+    assert paper == default.model_copy(update={"ranking": as_stated})
 
 
 def test_an_empty_file_is_the_default(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ import pytest
 from vse_zoo import presets
 from vse_zoo.data import Dataset
 from vse_zoo.errors import ConfigError, DataError
-from vse_zoo.training import callbacks, read_history
+from vse_zoo.files import read_json
+from vse_zoo.training import Config, Run, callbacks, read_history
+from vse_zoo.training.config import TrainConfig
 
 SLOW = pytest.mark.slow
 Train = Callable[..., None]
@@ -166,8 +168,17 @@ def test_impossible_run_folders(train: Train, tmp_path: Path) -> None:
         train(tmp_path / "file")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{")
+    (tmp_path / "run" / "last.weights.h5").write_bytes(b"")
     with pytest.raises(DataError, match=r"run\.json: not valid JSON"):
         train(tmp_path / "run", resume=True)
+
+
+def test_a_run_without_a_finished_epoch_may_begin_anew(make_dataset: Callable[..., Dataset], tmp_path: Path) -> None:
+    dataset = make_dataset(tmp_path)
+    Run(tmp_path / "run", Config(), dataset)
+    changed = Config(train=TrainConfig(seed=7))
+    Run(tmp_path / "run", changed, dataset)
+    assert read_json(tmp_path / "run" / "run.json")["config"]["train"]["seed"] == 7
 
 
 @pytest.mark.parametrize("epoch", [0, pytest.param(1, marks=SLOW)])

@@ -32,7 +32,8 @@ class Run:
         resume: continue what is there; otherwise a folder that holds a run is an error.
 
     Raises:
-        ConfigError: the folder holds a run and ``resume`` is off, or that run had another configuration or other data.
+        ConfigError: the folder holds a run with a finished epoch and ``resume`` is off, or that run had another
+            configuration or other data.
     """
 
     def __init__(self, folder: Path, config: Config, dataset: Dataset, resume: bool = False) -> None:
@@ -51,11 +52,11 @@ class Run:
         path = folder / "run.json"
         if folder.is_file():
             raise ConfigError(located(folder, "found a file, expected a folder.", do="Name another folder."))
-        if path.exists() and not resume:
+        if self._checkpoint.exists() and not resume:
             raise ConfigError(
                 located(folder, "there is a run here already.", do="Use --resume, or name another folder.")
             )
-        if path.exists() and read_json(path) != record:
+        if self._checkpoint.exists() and read_json(path) != record:
             raise ConfigError(
                 located(path, "the run there has another configuration or other data.", do="Name another folder.")
             )

@@ -24,7 +24,10 @@ def read_flickr8k(
     splits: Annotated[Path, "Folder of Flickr_8k.trainImages.txt, .devImages.txt and .testImages.txt."],
     multi30k: Annotated[Path | None, "Multi30K folder: adds the German descriptions of its task 2."] = None,
 ) -> Source:
-    """Flickr8k: vse-zoo prepare flickr8k data/flickr8k --images Images --captions captions.txt --splits splits."""
+    """Flickr8k.
+
+    Example: vse-zoo prepare flickr8k data/flickr8k --images Images --captions captions.txt --splits splits
+    """
     texts = _read_captions(captions)
     records, notes = [], []
     listed: set[str] = set()

@@ -31,7 +31,10 @@ def read_multi30k(
     task: Annotated[int, "1: one translation an image; 2: five descriptions an image and language."] = 2,
     languages: Annotated[str, "Languages to read, separated by commas."] = "en,de",
 ) -> Source:
-    """Multi30K with photos at hand: vse-zoo prepare multi30k data/m30k --texts multi30k --images flickr30k-images."""
+    """Multi30K with photos at hand.
+
+    Example: vse-zoo prepare multi30k data/m30k --texts multi30k --images flickr30k-images
+    """
     wanted = tuple(dict.fromkeys(language.strip() for language in languages.split(",") if language.strip()))
     if not wanted:
         raise DataError(f"languages: found {languages!r}, expected names such as en,de.")

@@ -1,0 +1,43 @@
+"""Built-in presets: each loads and encodes; golden slices were printed by the model that was evaluated for its card."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import vse_zoo
+from vse_zoo.registry import saved_models
+
+GOLDEN = {
+    "context_attention_flickr8k_en_de": {
+        "image": [0.049466, 0.041495, 0.003782, -0.026602],
+        "ein Hund am Strand": [0.024997, -0.049335, 0.0473, 0.025216],
+        "a dog on the beach": [0.003127, -0.061188, 0.030015, -0.007479],
+    }
+}
+
+
+def test_every_built_in_preset_has_a_golden_slice_and_a_card() -> None:
+    assert set(vse_zoo.list_models()) == set(GOLDEN)
+    assert all((saved_models() / name / "README.md").is_file() for name in GOLDEN)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_slices(name: str) -> None:
+    model = vse_zoo.load(name)
+    regions = np.random.default_rng(0).random((1, 9, 1280)).astype("float32")
+    found = {
+        "image": model.encode_image(regions)[0],
+        "ein Hund am Strand": model.encode_text("ein Hund am Strand", "de"),
+        "a dog on the beach": model.encode_text("a dog on the beach", "en"),
+    }
+    for what, expected in GOLDEN[name].items():
+        # Other processors round and fuse differently.
+        np.testing.assert_allclose(found[what][:4], expected, atol=1e-4, err_msg=what)
+
+
+def test_translations_meet_and_other_sentences_do_not() -> None:
+    model = vse_zoo.load("context_attention_flickr8k_en_de")
+    dog = model.encode_text("ein Hund am Strand", "de")
+    assert dog @ model.encode_text("a dog on the beach", "en") > 0.6
+    assert dog @ model.encode_text("a man riding a bicycle", "en") < 0.3

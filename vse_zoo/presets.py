@@ -1,6 +1,7 @@
 """Preset folder ↔ model.
 
-config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, and README.md, the model card.
+config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, and, for built-in models, a card written by
+hand: README.md.
 """
 
 from __future__ import annotations

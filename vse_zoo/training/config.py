@@ -125,7 +125,7 @@ class TrainConfig(_Section):
 
 
 class Config(_Section):
-    """All sections; a missing one has the paper's values."""
+    """All sections; what is left out has the paper's value, where the paper gives one."""
 
     model: ModelConfig = ModelConfig()
     ranking: RankingConfig = RankingConfig()

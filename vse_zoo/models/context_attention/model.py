@@ -44,7 +44,8 @@ class ContextAttentionVSE(VSEModel):
         diversity_weight: β.
 
     Call arguments:
-        batch: the batch contract's dict: ``regions (B, R, D)``, ``region_mask (B, R)``, ``text {language: (B, T)}``.
+        batch: the batch contract's dict: ``regions (B, R, D)``, ``region_mask (B, R)``, ``text {language: (B, T)}``;
+            for the loss also ``text_mask {language: (B,)}`` and ``image_id (B,)``.
 
     Returns:
         ``{"image": (B, K, H), <language>: (B, K, H)}``.

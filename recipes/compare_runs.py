@@ -21,7 +21,7 @@ def main(
     data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
     split: Annotated[str, typer.Option(help="Split to search in.")] = "test",
 ) -> None:
-    """Print mean ± standard deviation of R@1/5/10 in percent over the runs, in both directions."""
+    """Print mean ± sample standard deviation of R@1/5/10 in percent over the runs, in both directions."""
     dataset = Dataset.open(data)
     figures = [evaluate(presets.load(run), dataset, split) for run in runs]
     rows = [
@@ -31,13 +31,17 @@ def main(
     ]
     print(markdown_table([f"{split}, {len(runs)} runs", "image to text R@1/5/10", "text to image R@1/5/10"], rows))
     first = [np.mean([(found.i2t.r1, found.t2i.r1) for found in each.values()]) for each in figures]
-    print(f"\nMean R@1 over languages and directions: {np.mean(first):.1f} ± {np.std(first):.1f}")
+    print(
+        f"\nMean R@1 over languages and directions: {np.mean(first):.1f} ± {np.std(first, ddof=min(1, len(first) - 1)):.1f}"
+    )
 
 
 def _spread(directions: list[Direction]) -> str:
     recalls = np.array([direction.recalls for direction in directions])
+    ddof = min(1, len(directions) - 1)
     return " / ".join(
-        f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in zip(recalls.mean(0), recalls.std(0), strict=True)
+        f"{mean:.1f} ± {deviation:.1f}"
+        for mean, deviation in zip(recalls.mean(0), recalls.std(0, ddof=ddof), strict=True)
     )
 
 

@@ -26,23 +26,24 @@ def main(
     figures = [evaluate(presets.load(run), dataset, split) for run in runs]
     rows = [
         [LANGUAGE_NAMES.get(language, language)]
-        + [_spread([getattr(each[language], direction) for each in figures]) for direction in ("i2t", "t2i")]
+        + [_recalls([getattr(each[language], direction) for each in figures]) for direction in ("i2t", "t2i")]
         for language in figures[0]
     ]
     print(markdown_table([f"{split}, {len(runs)} runs", "image to text R@1/5/10", "text to image R@1/5/10"], rows))
-    first = [np.mean([(found.i2t.r1, found.t2i.r1) for found in each.values()]) for each in figures]
-    print(
-        f"\nMean R@1 over languages and directions: {np.mean(first):.1f} ± {np.std(first, ddof=min(1, len(first) - 1)):.1f}"
-    )
+    first = np.array([np.mean([(found.i2t.r1, found.t2i.r1) for found in each.values()]) for each in figures])
+    print(f"\nMean R@1 over languages and directions: {_spread(first[:, None])}")
 
 
-def _spread(directions: list[Direction]) -> str:
-    recalls = np.array([direction.recalls for direction in directions])
-    ddof = min(1, len(directions) - 1)
-    return " / ".join(
-        f"{mean:.1f} ± {deviation:.1f}"
-        for mean, deviation in zip(recalls.mean(0), recalls.std(0, ddof=ddof), strict=True)
-    )
+def _recalls(directions: list[Direction]) -> str:
+    return _spread(np.array([direction.recalls for direction in directions]))
+
+
+def _spread(values: np.ndarray) -> str:
+    """(runs, figures) as mean ± sample standard deviation; of one run, the figures alone."""
+    if len(values) == 1:
+        return " / ".join(f"{value:.1f}" for value in values[0])
+    pairs = zip(values.mean(0), values.std(0, ddof=1), strict=True)
+    return " / ".join(f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in pairs)
 
 
 if __name__ == "__main__":

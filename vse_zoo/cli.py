@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vse_zoo import presets
-from vse_zoo.data import Dataset, sources, write_dataset
+from vse_zoo.data import Dataset, sources
 from vse_zoo.errors import ConfigError, VSEZooError
 from vse_zoo.evaluation import evaluate as evaluate_model
 from vse_zoo.evaluation.evaluate import figures_as_dict
@@ -30,12 +30,12 @@ __all__ = ["app", "console_errors", "run"]
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 prepare = typer.Typer(no_args_is_help=True)
 app.add_typer(
-    prepare, name="prepare", help="Read raw data into a dataset folder, for example: vse-zoo prepare folder --help"
+    prepare, name="prepare", help="Read raw data into a folder of its own, for example: vse-zoo prepare folder --help"
 )
 console = Console()
 
-Out = Annotated[Path, typer.Argument(help="Dataset folder to make.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the dataset that is there.")]
+Out = Annotated[Path, typer.Argument(help="Folder to make.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the data that is there.")]
 
 
 @contextmanager
@@ -61,20 +61,10 @@ def _add_source(name: str) -> None:
 
     def command(out: Path, overwrite: bool = False, **options: Any) -> None:
         found = reader(**options)
-        dataset = write_dataset(
-            out,
-            found.records,
-            name=found.name,
-            image_source=found.image_source,
-            languages=found.languages,
-            overwrite=overwrite,
-        )
+        found.write(out, overwrite=overwrite)
         for note in found.notes:
             console.print(f"- {note}", highlight=False, markup=False)
-        splits = ", ".join(f"{split} {count:,}" for split, count in dataset.splits.items())
-        console.print(
-            f"{len(dataset):,} images ({splits}) in {', '.join(dataset.languages)}. Next: vse-zoo features {out}"
-        )
+        console.print(found.summary(out))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from vse_zoo.data.dataset import Dataset, write_dataset
 from vse_zoo.data.records import Record
+from vse_zoo.data.two_view import TwoViewData, write_two_view
+from vse_zoo.data.two_view.array_files import Matrix
 from vse_zoo.errors import DataError
 
-__all__ = ["Source", "get", "names", "source"]
+__all__ = ["Source", "TwoViewSource", "get", "names", "source"]
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a reader found.
+    """What a reader of captioned images found.
 
     Args:
         name: the dataset's.
@@ -35,8 +40,57 @@ class Source:
     languages: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
 
+    def write(self, out: Path, *, overwrite: bool = False) -> Dataset:
+        """Writes the dataset folder (`vse_zoo.data.write_dataset`)."""
+        return write_dataset(
+            out,
+            self.records,
+            name=self.name,
+            image_source=self.image_source,
+            languages=self.languages,
+            overwrite=overwrite,
+        )
 
-Reader = Callable[..., Source]
+    def summary(self, out: Path) -> str:
+        """What was found, and the command that comes after writing it to ``out``."""
+        splits = _counts(Counter(record.split for record in self.records))
+        images = f"{len(self.records):,} images ({splits}) in {', '.join(self.languages)}"
+        return f"{images}. Next: vse-zoo features {out}"
+
+
+@dataclass(frozen=True)
+class TwoViewSource:
+    """What a reader of two views found.
+
+    Args:
+        name: the data's.
+        splits: x (N, x_dim) and y (N, y_dim) of each split.
+        origin: where the numbers come from and what was done to them; written with them.
+        notes: what was left out or is odd, a sentence each, for people to read.
+    """
+
+    name: str
+    splits: Mapping[str, tuple[Matrix, Matrix]]
+    origin: str
+    notes: tuple[str, ...] = field(default=())
+
+    def write(self, out: Path, *, overwrite: bool = False) -> TwoViewData:
+        """Writes the two-view folder (`vse_zoo.data.write_two_view`)."""
+        return write_two_view(out, self.splits, name=self.name, origin=self.origin, overwrite=overwrite)
+
+    def summary(self, out: Path) -> str:
+        """What was found, and the command that comes after writing it to ``out``."""
+        splits = {split: x.shape[0] for split, (x, _) in self.splits.items()}
+        x, y = next(iter(self.splits.values()))
+        views = f"{sum(splits.values()):,} pairs ({_counts(splits)}) of {x.shape[1]} and {y.shape[1]} numbers"
+        return f"{views}. Next: vse-zoo train two_way_net --data {out} --out runs/first"
+
+
+def _counts(splits: Mapping[str, int]) -> str:
+    return ", ".join(f"{split} {count:,}" for split, count in splits.items())
+
+
+Reader = Callable[..., Source | TwoViewSource]
 _READERS: dict[str, Reader] = {}
 
 

@@ -11,7 +11,7 @@ from vse_zoo.data import sources
 
 
 def test_there_are_sources() -> None:
-    assert {"folder", "flickr8k", "multi30k"} <= set(sources.names())
+    assert {"folder", "flickr8k", "multi30k", "two_view", "mnist_halves"} <= set(sources.names())
 
 
 @pytest.mark.parametrize("name", sources.names())
@@ -35,4 +35,4 @@ def test_the_documentation_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", sources.names())
 def test_a_reader_returns_a_source(name: str) -> None:
-    assert get_type_hints(sources.get(name))["return"] is sources.Source
+    assert get_type_hints(sources.get(name))["return"] in (sources.Source, sources.TwoViewSource)

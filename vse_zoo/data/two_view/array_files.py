@@ -18,7 +18,7 @@ __all__ = ["ArrayFile", "Matrix", "Transposed", "open_npy"]
 
 
 class Matrix(Protocol):
-    """Rows that can be read a few at a time: an array, a memory-mapped one, or a data set in an HDF5 file."""
+    """Rows that NumPy can read a few at a time: of an array, a memory-mapped one, or a data set in an HDF5 file."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -28,31 +28,28 @@ class Matrix(Protocol):
     def dtype(self) -> Any:
         """The type of its numbers."""
 
-    def __getitem__(self, rows: slice, /) -> Any: ...
+    def __getitem__(self, rows: slice, /) -> Any:
+        """Some of the rows."""
 
 
 class Transposed:
-    """An HDF5 data set with its axes reversed, read a few rows at a time; ``array[a:b]`` reads rows a to b − 1.
+    """An HDF5 data set with its axes reversed: ``array[a:b]`` is some of its rows, still unread; NumPy reads them.
 
     MATLAB stores columns one after the other, so that HDF5 shows its (N, D) matrices as (D, N).
     """
 
-    def __init__(self, data: h5py.Dataset, start: int = 0, stop: int | None = None) -> None:
-        rows = data.shape[-1]
+    def __init__(self, data: h5py.Dataset, rows: range | None = None) -> None:
         self._data = data
-        self._rows = range(rows)[start:stop]
+        self._rows = range(data.shape[-1]) if rows is None else rows
         self.shape: tuple[int, ...] = (len(self._rows), *data.shape[-2::-1])
         self.dtype = data.dtype
 
-    def __getitem__(self, rows: slice, /) -> np.ndarray:
-        chosen = self._rows[rows]
-        with _readable(Path(self._data.file.filename)):
-            return np.asarray(self._data[..., chosen.start : chosen.stop]).T
+    def __getitem__(self, rows: slice, /) -> Transposed:
+        return Transposed(self._data, self._rows[rows])
 
-    def part(self, start: int, stop: int) -> Transposed:
-        """Rows start to stop − 1, still unread."""
-        chosen = self._rows[start:stop]
-        return Transposed(self._data, chosen.start, chosen.stop)
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        with _readable(Path(self._data.file.filename)):
+            return np.asarray(self._data[..., self._rows.start : self._rows.stop].T, dtype)
 
 
 class ArrayFile:
@@ -78,7 +75,7 @@ class ArrayFile:
         self._hdf5: h5py.File | None = None
         if self.path.suffix == ".npz":
             with zipfile.ZipFile(self.path) as archive:
-                self.names = [name.removesuffix(".npy") for name in archive.namelist()]
+                self.names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
         elif h5py.is_hdf5(self.path):
             self._hdf5 = h5py.File(self.path)
             self.names = [name for name, value in self._hdf5.items() if isinstance(value, h5py.Dataset)]

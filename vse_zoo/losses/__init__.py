@@ -1,7 +1,9 @@
-"""Losses over score matrices and attention heads, as layers: they may hold weights and are saved with their model."""
+"""Losses over score matrices, heads and representations, as layers: they may hold weights, saved with their model."""
 
 from vse_zoo.losses.contrastive import ContrastiveLoss
+from vse_zoo.losses.decorrelation import Decorrelation
 from vse_zoo.losses.diversity import DiversityLoss
+from vse_zoo.losses.squared_distance import SquaredDistance
 from vse_zoo.losses.triplet import TripletLoss
 
-__all__ = ["ContrastiveLoss", "DiversityLoss", "TripletLoss"]
+__all__ = ["ContrastiveLoss", "Decorrelation", "DiversityLoss", "SquaredDistance", "TripletLoss"]

@@ -1,0 +1,31 @@
+"""Standardization: mean 0, mean squared length as asked, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vse_zoo.layers import Standardization
+
+ROWS = np.random.default_rng(0).normal(3, [1, 2, 5], size=(500, 3)).astype("float32")
+
+
+def test_is_the_identity_until_adapted() -> None:
+    np.testing.assert_array_equal(Standardization()(ROWS), ROWS)
+
+
+def test_centres_and_scales_all_dimensions_alike() -> None:
+    layer = Standardization()
+    layer.build((None, 3))
+    layer.adapt(ROWS, norm=2.0)
+    found = layer(ROWS).numpy()
+    np.testing.assert_allclose(found.mean(0), 0, atol=1e-4)
+    np.testing.assert_allclose(np.square(found).sum(1).mean(), 4, rtol=1e-4)
+    np.testing.assert_allclose(found.std(0) / found.std(0)[0], ROWS.std(0) / ROWS.std(0)[0], rtol=1e-3)
+    np.testing.assert_allclose(layer.inverse(layer(ROWS)), ROWS, atol=1e-4)
+
+
+def test_constant_vectors_give_zeros() -> None:
+    layer = Standardization()
+    layer.build((None, 3))
+    layer.adapt(np.ones((4, 3)))
+    np.testing.assert_array_equal(layer(np.ones((4, 3), "float32")), np.zeros((4, 3)))

@@ -1,0 +1,5 @@
+"""Weight regularisers."""
+
+from vse_zoo.regularizers.inverse_gamma import InverseGamma
+
+__all__ = ["InverseGamma"]

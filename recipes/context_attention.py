@@ -16,7 +16,7 @@ from vse_zoo.cli import console_errors
 from vse_zoo.data import Dataset, PairBatches
 from vse_zoo.models import ContextAttentionVSE
 from vse_zoo.preprocessing import TextPreprocessor
-from vse_zoo.training import Run, load_config
+from vse_zoo.training import ContextAttentionConfig, DevRetrieval, Run, load_config
 
 CONFIGS = Path(__file__).parent / "configs" / "context_attention"
 
@@ -31,7 +31,7 @@ def main(
 ) -> None:
     """Train, keep the best epoch by dev rsum as a preset in OUT/best."""
     path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    settings = load_config(path, seed=seed, epochs=epochs)
+    settings = load_config(path, ContextAttentionConfig, seed=seed, epochs=epochs)
     train, sizes = settings.train, settings.model
     dataset = Dataset.open(data)
     languages = train.languages or dataset.languages
@@ -62,7 +62,7 @@ def main(
             steps_per_epoch=batches.steps_per_epoch,
             initial_epoch=run.epoch,
             epochs=train.epochs,
-            callbacks=run.callbacks(dataset),
+            callbacks=run.callbacks(DevRetrieval(dataset)),
             shuffle=False,
         )
     print(f"The best model is in {run.best}. Next: vse-zoo evaluate {out} --data {data} --split test")

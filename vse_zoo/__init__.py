@@ -5,8 +5,8 @@ import os
 # TensorFlow tells of absent GPUs at every start; set the variable yourself to see more or less.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-from vse_zoo import layers, losses, models, preprocessing
+from vse_zoo import layers, losses, metrics, models, preprocessing, regularizers
 from vse_zoo.presets import load
 from vse_zoo.presets import names as list_models
 
-__all__ = ["layers", "list_models", "load", "losses", "models", "preprocessing"]
+__all__ = ["layers", "list_models", "load", "losses", "metrics", "models", "preprocessing", "regularizers"]

@@ -1,7 +1,7 @@
 """Preset folder ↔ model.
 
-config.json, model.weights.h5, preprocessor.json, assets/, metadata.json, and, for built-in models, a card written by
-hand: README.md.
+config.json, model.weights.h5, metadata.json; for a model that takes sentences preprocessor.json and assets/; and, for
+built-in models, a card written by hand: README.md.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _COPIED = "Was the folder copied whole?"
 
 def names() -> list[str]:
     """The built-in models that `load` finds by name."""
-    return sorted(path.parent.name for path in saved_models().glob(f"*/{_PREPROCESSOR}"))
+    return sorted(path.parent.name for path in saved_models().glob(f"*/{_CONFIG}") if _is_model(path.parent))
 
 
 def resolve(preset: str | Path) -> Path:
     """The folder of a preset: a local folder, a training run (its best model), or a built-in name."""
     for folder in (Path(preset), Path(preset) / "best", saved_models() / str(preset)):
-        if (folder / _PREPROCESSOR).is_file():
+        if _is_model(folder):
             return folder
     known = ", ".join(names()) or "none"
     raise PresetError(f"preset: found neither a model folder nor a built-in model {str(preset)!r}; built in: {known}.")
@@ -47,7 +47,7 @@ def load(preset: str | Path) -> Any:
         PresetError: there is none, or a file of it is missing or does not fit.
     """
     folder = resolve(preset)
-    preprocessor = _preprocessor(folder)
+    preprocessor = _preprocessor(folder) if _takes_sentences(folder) else None
     with _fitting(folder / _CONFIG):
         config = read_json(folder / _CONFIG)
         config["config"]["preprocessor"] = keras.saving.serialize_keras_object(preprocessor)
@@ -71,8 +71,10 @@ def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None)
     # Without the optimiser, whose state is twice the weights and of no use to those who load the preset.
     model = _uncompiled(model)
     config = keras.saving.serialize_keras_object(model)
-    del config["config"]["preprocessor"]
-    model.preprocessor.save(folder)
+    if model.preprocessor is not None:
+        # Its files hold it, so that the vocabulary is there once.
+        del config["config"]["preprocessor"]
+        model.preprocessor.save(folder)
     write_json(folder / _CONFIG, config)
     write_json(folder / "metadata.json", metadata or {})
     with replacing(folder / _WEIGHTS) as temporary:
@@ -87,8 +89,10 @@ def metadata(preset: str | Path) -> dict[str, Any]:
 
 
 def languages(preset: str | Path) -> tuple[str, ...]:
-    """The languages of a preset's text encoders, without loading its weights."""
+    """The languages of a preset's text encoders, without loading its weights; none if it takes no sentences."""
     path = resolve(preset) / _PREPROCESSOR
+    if not _takes_sentences(path.parent):
+        return ()
     with _fitting(path):
         return tuple(read_json(path)["languages"])
 
@@ -98,6 +102,22 @@ def _uncompiled(model: Any) -> Any:
     copy.build()
     copy.set_weights(model.get_weights())
     return copy
+
+
+def _is_model(folder: Path) -> bool:
+    """Whether a folder holds a model, rather than a backbone or nothing; a damaged one counts."""
+    if (folder / _PREPROCESSOR).is_file():
+        return True
+    try:
+        return (folder / _CONFIG).is_file() and "class" not in read_json(folder / _CONFIG)
+    except VSEZooError:
+        return True
+
+
+def _takes_sentences(folder: Path) -> bool:
+    """Whether the folder's model has a preprocessor, whether or not its file is there."""
+    with _fitting(folder / _CONFIG):
+        return "preprocessor" not in read_json(folder / _CONFIG)["config"]
 
 
 def _preprocessor(folder: Path) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from vse_zoo import registry
 from vse_zoo.errors import ConfigError
 from vse_zoo.losses import ContrastiveLoss, TripletLoss
-from vse_zoo.training import Config, load_config
+from vse_zoo.training import ContextAttentionConfig, load_config
 
 COMMITTED = sorted((registry.recipes() / "configs" / "context_attention").glob("*.toml"))
 
@@ -24,7 +24,7 @@ def write(folder: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_every_committed_configuration_loads_and_builds(path: Path) -> None:
-    config = load_config(path)
+    config = load_config(path, ContextAttentionConfig)
     assert config.model_dump(exclude_unset=True).keys() >= {"model", "ranking", "optimizer", "train"}
     assert isinstance(config.ranking.loss(), TripletLoss | ContrastiveLoss)
     assert config.diversity.loss().margin == config.diversity.margin
@@ -32,22 +32,23 @@ def test_every_committed_configuration_loads_and_builds(path: Path) -> None:
 
 
 def test_the_default_is_the_paper() -> None:
-    paper, default = load_config(next(path for path in COMMITTED if path.stem == "paper")), Config()
+    paper = load_config(next(path for path in COMMITTED if path.stem == "paper"), ContextAttentionConfig)
+    default = ContextAttentionConfig()
     assert default.ranking.loss().reduction == paper.ranking.reduction == "sum"
     as_stated = default.ranking.model_copy(update={"reduction": "sum"})
     assert paper == default.model_copy(update={"ranking": as_stated})
 
 
 def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
-    assert load_config(write(tmp_path, "")) == Config()
+    assert load_config(write(tmp_path, ""), ContextAttentionConfig) == ContextAttentionConfig()
 
 
 def test_overrides_replace_the_train_section_and_none_keeps(tmp_path: Path) -> None:
     path = write(tmp_path, "[train]\nepochs = 30\nseed = 2\nbatch_size = 8\n")
-    train = load_config(path, seed=7, epochs=None).train
+    train = load_config(path, ContextAttentionConfig, seed=7, epochs=None).train
     assert (train.epochs, train.seed, train.batch_size) == (30, 7, 8)
-    assert load_config(write(tmp_path, "")).train.seed == 0
-    assert load_config(path, seed=0).train.seed == 0
+    assert load_config(write(tmp_path, ""), ContextAttentionConfig).train.seed == 0
+    assert load_config(path, ContextAttentionConfig, seed=0).train.seed == 0
 
 
 WRONG = {
@@ -93,7 +94,7 @@ def test_each_error_names_file_field_and_what_is_expected(tmp_path: Path, kind: 
     text, field, reason = WRONG[kind]
     path = write(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
-        load_config(path)
+        load_config(path, ContextAttentionConfig)
     message = str(caught.value)
     assert message.startswith(f"{path}, field '{field}': ")
     assert reason in message
@@ -101,7 +102,7 @@ def test_each_error_names_file_field_and_what_is_expected(tmp_path: Path, kind: 
 
 def test_an_override_is_checked_as_the_file_is(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"mine\.toml, field 'train\.epochs': found 0"):
-        load_config(write(tmp_path, ""), epochs=0)
+        load_config(write(tmp_path, ""), ContextAttentionConfig, epochs=0)
 
 
 @pytest.mark.parametrize(
@@ -116,19 +117,19 @@ def test_files_that_are_not_toml(tmp_path: Path, content: bytes, reason: str) ->
     path = tmp_path / "mine.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=rf"mine\.toml: .*{reason}"):
-        load_config(path)
+        load_config(path, ContextAttentionConfig)
 
 
 def test_files_that_can_not_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml: can't be read: No such file"):
-        load_config(tmp_path / "gone.toml")
+        load_config(tmp_path / "gone.toml", ContextAttentionConfig)
     with pytest.raises(ConfigError, match="can't be read"):
-        load_config(tmp_path)
+        load_config(tmp_path, ContextAttentionConfig)
 
 
 def test_the_cosine_rises_then_falls_to_zero(tmp_path: Path) -> None:
     text = "[optimizer]\nschedule = 'cosine'\nlearning_rate = 0.5\nwarmup_share = 0.25"
-    rate = load_config(write(tmp_path, text)).optimizer.optimizer(10, 4)._learning_rate
+    rate = load_config(write(tmp_path, text), ContextAttentionConfig).optimizer.optimizer(10, 4)._learning_rate
     steps = np.array([float(rate(step)) for step in range(41)])
     np.testing.assert_allclose(steps[:11], np.linspace(0, 0.5, 11), atol=1e-6)
     np.testing.assert_allclose(steps[10:], 0.25 * (1 + np.cos(np.pi * np.arange(31) / 30)), atol=1e-6)
@@ -136,12 +137,12 @@ def test_the_cosine_rises_then_falls_to_zero(tmp_path: Path) -> None:
 
 def test_without_warmup_the_cosine_starts_at_its_height(tmp_path: Path) -> None:
     text = "[optimizer]\nschedule = 'cosine'\nlearning_rate = 0.5\nwarmup_share = 0.0"
-    rate = load_config(write(tmp_path, text)).optimizer.optimizer(10, 4)._learning_rate
+    rate = load_config(write(tmp_path, text), ContextAttentionConfig).optimizer.optimizer(10, 4)._learning_rate
     assert float(rate(0)) == pytest.approx(0.5)
     assert float(rate(40)) == pytest.approx(0.0, abs=1e-7)
 
 
 def test_the_step_falls_after_its_epoch(tmp_path: Path) -> None:
     text = "[optimizer]\nlearning_rate = 0.5\nstep_epoch = 2\nstep_factor = 0.1"
-    rate = load_config(write(tmp_path, text)).optimizer.optimizer(10, 4)._learning_rate
+    rate = load_config(write(tmp_path, text), ContextAttentionConfig).optimizer.optimizer(10, 4)._learning_rate
     assert [float(rate(step)) for step in (0, 19, 20, 21)] == pytest.approx([0.5, 0.5, 0.5, 0.05])

@@ -16,8 +16,8 @@ from vse_zoo import presets
 from vse_zoo.data import Dataset
 from vse_zoo.errors import ConfigError, DataError
 from vse_zoo.files import read_json
-from vse_zoo.training import Config, Run, callbacks, read_history
-from vse_zoo.training.config import TrainConfig
+from vse_zoo.training import ContextAttentionConfig, Run, callbacks, read_history
+from vse_zoo.training.configs.context_attention import CaptionTrainConfig as TrainConfig
 
 SLOW = pytest.mark.slow
 Train = Callable[..., None]
@@ -175,8 +175,8 @@ def test_impossible_run_folders(train: Train, tmp_path: Path) -> None:
 
 def test_a_run_without_a_finished_epoch_may_begin_anew(make_dataset: Callable[..., Dataset], tmp_path: Path) -> None:
     dataset = make_dataset(tmp_path)
-    Run(tmp_path / "run", Config(), dataset)
-    changed = Config(train=TrainConfig(seed=7))
+    Run(tmp_path / "run", ContextAttentionConfig(), dataset)
+    changed = ContextAttentionConfig(train=TrainConfig(seed=7))
     Run(tmp_path / "run", changed, dataset)
     assert read_json(tmp_path / "run" / "run.json")["config"]["train"]["seed"] == 7
 

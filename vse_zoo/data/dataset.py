@@ -79,6 +79,16 @@ class Dataset:
         """(rows, columns) if the regions are a grid over the picture."""
         return self.arrays.grid
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a training run records to know the data again."""
+        return {
+            "name": self.name,
+            "content_hash": self.content_hash,
+            "backbone": self.arrays.backbone,
+            "grid": list(self.grid or ()),
+        }
+
     @cached_property
     def records(self) -> list[Record]:
         """All images with their captions, in row order."""

@@ -2,5 +2,6 @@
 
 from vse_zoo.models.base import VSEModel
 from vse_zoo.models.context_attention import ContextAttentionVSE
+from vse_zoo.models.two_way_net import TwoWayNet
 
-__all__ = ["ContextAttentionVSE", "VSEModel"]
+__all__ = ["ContextAttentionVSE", "TwoWayNet", "VSEModel"]

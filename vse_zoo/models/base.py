@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from vse_zoo.errors import DataError
 from vse_zoo.preprocessing import TextPreprocessor
 
 __all__ = ["VSEModel"]
@@ -25,14 +26,14 @@ class VSEModel(keras.Model):
     `encode_text` and `similarity`.
 
     Args:
-        preprocessor: turns sentences into word ids; saved with the model.
+        preprocessor: turns sentences into word ids; saved with the model. None: the model takes no sentences.
         region_dim: length D of a region's feature vector.
     """
 
     similarity_kind = "embedding"
     """"embedding": scores are inner products of `encode_*` outputs; "pairwise": they need both items."""
 
-    def __init__(self, preprocessor: TextPreprocessor, region_dim: int, **kwargs: Any) -> None:
+    def __init__(self, preprocessor: TextPreprocessor | None, region_dim: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.preprocessor = preprocessor
         self.region_dim = region_dim
@@ -40,7 +41,7 @@ class VSEModel(keras.Model):
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages that `encode_text` takes."""
-        return self.preprocessor.languages
+        return self.preprocessor.languages if self.preprocessor is not None else ()
 
     def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
         """(B, R, D) regions and (B, R) mask to (B, E) unit vectors, in the graph."""
@@ -92,8 +93,10 @@ class VSEModel(keras.Model):
             (N, E) float32 unit vectors; for one string (E,).
 
         Raises:
-            DataError: the model does not know the language.
+            DataError: the model does not know the language, or takes no sentences.
         """
+        if self.preprocessor is None:
+            raise DataError(f"{type(self).__name__}: this model was made for two matrices, and takes no sentences.")
         if isinstance(texts, str):
             return self.encode_text([texts], language)[0]
         if not len(texts):

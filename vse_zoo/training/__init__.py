@@ -1,8 +1,20 @@
 """Run configurations, run folders and callbacks for ``model.fit``."""
 
-from vse_zoo.training.callbacks import BestPreset, Checkpoint, DevRetrieval, EpochSeeds
-from vse_zoo.training.config import Config, load_config
+from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds
+from vse_zoo.training.configs import ContextAttentionConfig, TwoWayNetConfig, load_config
+from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history
 from vse_zoo.training.run import Run
 
-__all__ = ["BestPreset", "Checkpoint", "Config", "DevRetrieval", "EpochSeeds", "Run", "load_config", "read_history"]
+__all__ = [
+    "BestPreset",
+    "Checkpoint",
+    "ContextAttentionConfig",
+    "DevCorrelation",
+    "DevRetrieval",
+    "EpochSeeds",
+    "Run",
+    "TwoWayNetConfig",
+    "load_config",
+    "read_history",
+]

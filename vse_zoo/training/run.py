@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import keras
 
 from vse_zoo import presets
-from vse_zoo.data.dataset import Dataset
+from vse_zoo.data import Dataset, TwoViewData
 from vse_zoo.errors import ConfigError, located
 from vse_zoo.files import read_json, write_json
-from vse_zoo.training.callbacks import BestPreset, Checkpoint, DevRetrieval, EpochSeeds
-from vse_zoo.training.config import Config
+from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds
+from vse_zoo.training.configs.optimizer import WithOptimizer
+from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history, write_history
 
 __all__ = ["Run"]
@@ -28,7 +30,7 @@ class Run:
     Args:
         folder: of the run.
         config: its configuration.
-        dataset: what it trains on.
+        data: what it trains on.
         resume: continue what is there; otherwise a folder that holds a run is an error.
 
     Raises:
@@ -36,19 +38,11 @@ class Run:
             configuration or other data.
     """
 
-    def __init__(self, folder: Path, config: Config, dataset: Dataset, resume: bool = False) -> None:
+    def __init__(self, folder: Path, config: WithOptimizer, data: Dataset | TwoViewData, resume: bool = False) -> None:
         self.folder = folder
         self.config = config
         self.epoch = 0
-        record = {
-            "config": config.model_dump(mode="json"),
-            "dataset": {
-                "name": dataset.name,
-                "content_hash": dataset.content_hash,
-                "backbone": dataset.arrays.backbone,
-                "grid": list(dataset.grid or ()),
-            },
-        }
+        record = {"config": config.model_dump(mode="json"), "dataset": data.identity}
         path = folder / "run.json"
         if folder.is_file():
             raise ConfigError(located(folder, "found a file, expected a folder.", do="Name another folder."))
@@ -72,15 +66,15 @@ class Run:
         # A kill between log and checkpoint leaves the row of an epoch that will be run again.
         write_history(self.folder, read_history(self.folder)[: self.epoch])
 
-    def callbacks(self, dataset: Dataset) -> list[keras.callbacks.Callback]:
+    def callbacks(self, dev: DevRetrieval | DevCorrelation) -> list[keras.callbacks.Callback]:
         """Dev figures, logs, best preset and checkpoint, in the order that they need."""
-        best = max((float(row["val_rsum"]) for row in read_history(self.folder)), default=-1.0)
+        best = max((float(row[dev.monitor]) for row in read_history(self.folder)), default=-math.inf)
         return [
             EpochSeeds(self.config.train.seed),
-            DevRetrieval(dataset),
+            dev,
             keras.callbacks.CSVLogger(str(self.folder / "log.csv"), append=True),
             keras.callbacks.TensorBoard(str(self.folder / "tensorboard"), write_graph=False),
-            BestPreset(self.best, best, self._metadata),
+            BestPreset(self.best, dev.monitor, best, self._metadata),
             Checkpoint(self._checkpoint),
         ]
 

@@ -48,6 +48,11 @@ class TwoViewData:
         lines = [f"{name} {digest}\n" for name, digest in sorted(self._metadata.hashes.items())]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
+    @property
+    def identity(self) -> dict[str, str]:
+        """What a training run records to know the data again."""
+        return {"name": self.name, "content_hash": self.content_hash}
+
     def views(self, split: str) -> tuple[np.ndarray, np.ndarray]:
         """A split's x (N, x_dim) and y (N, y_dim), memory-mapped; a `DataError` for an unknown split."""
         if split not in self.splits:

@@ -1,0 +1,261 @@
+"""2-Way Nets: linking image and text with tied two-channel networks (Eisenschtat and Wolf, CVPR 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from vse_zoo.features.fisher import FisherVectors
+from vse_zoo.layers import Standardization, l2_normalize
+from vse_zoo.losses import ContrastiveLoss, Decorrelation, SquaredDistance, TripletLoss
+from vse_zoo.models.base import VSEModel
+from vse_zoo.models.two_way_net.channels import Architecture, Channels
+from vse_zoo.preprocessing import TextPreprocessor
+
+__all__ = ["TwoWayNet"]
+
+Tensor = Any
+Array = np.ndarray
+_OBJECTS = ("preprocessor", "sentences", "decorrelation", "ranking_loss")
+_WEIGHTS = ("reconstruction_weight", "mid_weight", "decorrelation_weight", "ranking_weight")
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class TwoWayNet(VSEModel):
+    """Maps view x to view y through hidden layers, and y back to x through their transposes; they meet in the middle.
+
+    The loss is ``w_r (L_x + L_y) + w_h L_h + λ_decov R_decov + λ_w R_w + λ_γ R_γ``. The views are two matrices, or
+    pictures (the mean of their regions, standardised once `adapt` was called) and sentences (Fisher vectors).
+
+    Args:
+        layer_sizes: sizes of the hidden layers between x and y.
+        x_dim: size of view x; of a region's vector for pictures.
+        y_dim: size of view y; that of the Fisher vectors for sentences.
+        preprocessor: turns sentences of one language into word ids; None for two matrices.
+        sentences: turns word ids into view y; None for two matrices.
+        reconstruction_weight: w_r of L_x = ‖x − x̃‖² and L_y = ‖y − ỹ‖².
+        mid_weight: w_h of L_h, the squared distance of the two mid representations.
+        decorrelation_weight: λ_decov.
+        decorrelation: R_decov of one view; the sum over both views counts.
+        ranking_weight: of ``ranking_loss`` on the correlations of mid representations; not in the paper.
+        ranking_loss: a `ContrastiveLoss` by default.
+        architecture: the rest: ``position``, ``parts``, ``tied``, ``batch_norm``, ``negative_slope``, ``dropout``,
+            ``tied_dropout``, ``weight_decay``, ``gamma_strength``, ``momentum``, ``synchronized``; see
+            `vse_zoo.models.two_way_net.channels.Architecture`.
+
+    Call arguments:
+        batch: ``{"x": (B, x_dim), "y": (B, y_dim)}``, or the batch contract's ``regions``, ``region_mask``, ``text``
+            and, for a ranking loss, ``image_id``.
+
+    Returns:
+        ``{"x", "y"}`` the views, ``{"h", "g"}`` their mid representations H^j(x) and Ĥ^j(y), ``{"x_reconstructed",
+        "y_reconstructed"}``.
+
+    Raises:
+        ValueError: sizes that do not fit.
+    """
+
+    def __init__(
+        self,
+        layer_sizes: Sequence[int],
+        x_dim: int,
+        y_dim: int,
+        preprocessor: TextPreprocessor | None = None,
+        sentences: FisherVectors | None = None,
+        reconstruction_weight: float = 1.0,
+        mid_weight: float = 1.0,
+        decorrelation_weight: float = 0.05,
+        decorrelation: Decorrelation | None = None,
+        ranking_weight: float = 0.0,
+        ranking_loss: ContrastiveLoss | TripletLoss | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+        **architecture: Any,
+    ) -> None:
+        super().__init__(preprocessor, x_dim, name=name, dtype=dtype)
+        _check_text(preprocessor, sentences, y_dim)
+        self.options = architecture
+        self.layer_sizes = tuple(layer_sizes)
+        self.x_dim = x_dim
+        self.y_dim = y_dim
+        self.sentences = sentences
+        self.reconstruction_weight = reconstruction_weight
+        self.mid_weight = mid_weight
+        self.decorrelation_weight = decorrelation_weight
+        self.decorrelation = decorrelation or Decorrelation()
+        self.ranking_weight = ranking_weight
+        self.ranking_loss = ranking_loss or ContrastiveLoss()
+        self.distance = SquaredDistance()
+        self.scaling = Standardization(name="scaling")
+        self.channels = Channels(Architecture.of(layer_sizes, **architecture), x_dim, y_dim, name="channels")
+        names = (
+            "reconstruction_x",
+            "reconstruction_y",
+            "mid",
+            "decorrelation",
+            *(["ranking"] if ranking_weight else []),
+        )
+        self.loss_parts = {part: keras.metrics.Mean(part) for part in names}
+
+    def build(self, input_shape: Any = None) -> None:
+        """Creates all weights; the sizes are the constructor's, so that no input is needed."""
+        self.scaling.build((None, self.x_dim))
+        self.channels.build()
+        if self.sentences is not None and not self.sentences.built:
+            self.sentences.build((None, None))
+        self.built = True
+
+    def adapt(self, x: Array) -> None:
+        """Standardises view x by the statistics of (N, x_dim) training rows (`vse_zoo.layers.Standardization`)."""
+        self.scaling.adapt(x)
+
+    def call(self, batch: Mapping[str, Any], training: bool = False) -> dict[str, Tensor]:
+        """Both channels on a batch; shapes in the class's documentation."""
+        x, y = self._views(batch)
+        h, g, y_tilde, x_tilde = self.channels(x, y, training=training)
+        return {"x": x, "y": y, "h": h, "g": g, "x_reconstructed": x_tilde, "y_reconstructed": y_tilde}
+
+    def _views(self, batch: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
+        if self.sentences is None:
+            return self.scaling(batch["x"]), ops.cast(batch["y"], self.compute_dtype)
+        pictures = _pooled(batch["regions"], batch["region_mask"])
+        return self.scaling(pictures), self.sentences(batch["text"][self.languages[0]])
+
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
+    ) -> Tensor:
+        """The compound loss; its parts are updated as metrics."""
+        regularization = sum(self.losses)
+        h, g = y_pred["h"], y_pred["g"]
+        parts = {
+            "reconstruction_x": self.distance(y_pred["x"], y_pred["x_reconstructed"]),
+            "reconstruction_y": self.distance(y_pred["y"], y_pred["y_reconstructed"]),
+            "mid": self.distance(h, g),
+            "decorrelation": self.decorrelation(h) + self.decorrelation(g),
+        }
+        reconstruction = parts["reconstruction_x"] + parts["reconstruction_y"]
+        loss = self.reconstruction_weight * reconstruction + self.mid_weight * parts["mid"]
+        loss += self.decorrelation_weight * parts["decorrelation"]
+        if self.ranking_weight:
+            parts["ranking"] = self._ranking(x, h, g)
+            loss += self.ranking_weight * parts["ranking"]
+        for name, value in parts.items():
+            self.loss_parts[name].update_state(value)
+        return loss + regularization
+
+    def _ranking(self, batch: Mapping[str, Any], h: Tensor, g: Tensor) -> Tensor:
+        ids = batch["image_id"] if "image_id" in batch else ops.arange(ops.shape(h)[0])
+        step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
+        return self.ranking_loss(ops.matmul(_unit(h), ops.transpose(_unit(g))), ids, step=step)
+
+    def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
+        """(B, R, D) regions and (B, R) mask to (B, E) mid representations, centred and of unit length."""
+        return _unit(self._encode_x(_pooled(regions, region_mask)))
+
+    def embed_text(self, ids: Tensor, language: str) -> Tensor:
+        """(B, T) word ids to (B, E) mid representations, centred and of unit length."""
+        return _unit(self._encode_y(self.sentences(ids)))
+
+    def encode_x(self, x: Array, batch_size: int = 1024) -> Array:
+        """(N, x_dim) rows of view x to their mid representations H^j(x), (N, E) float32."""
+        return self._by_batch("encode_x", x, self.x_dim, batch_size)
+
+    def encode_y(self, y: Array, batch_size: int = 1024) -> Array:
+        """(N, y_dim) rows of view y to their mid representations Ĥ^j(y), (N, E) float32."""
+        return self._by_batch("encode_y", y, self.y_dim, batch_size)
+
+    def reconstruct_x(self, y: Array, batch_size: int = 1024) -> Array:
+        """(N, y_dim) rows of view y to the x they call for, x̃ = Ĥ(y), (N, x_dim) float32."""
+        return self._by_batch("reconstruct_x", y, self.y_dim, batch_size)
+
+    def reconstruct_y(self, x: Array, batch_size: int = 1024) -> Array:
+        """(N, x_dim) rows of view x to the y they call for, ỹ = H(x), (N, y_dim) float32."""
+        return self._by_batch("reconstruct_y", x, self.x_dim, batch_size)
+
+    def similarity(self, images: Array, texts: Array) -> Array:
+        """Correlations (N, M) of mid representations (N, E) and (M, E), or of what `encode_*` give."""
+        return _correlations_ready(images) @ _correlations_ready(texts).T
+
+    def _by_batch(self, name: str, rows: Array, size: int, batch_size: int) -> Array:
+        rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[1] != size or not len(rows):
+            raise ValueError(f"{name}: found shape {rows.shape}, expected (rows, {size}) and at least one row.")
+        function = self._view_functions[name]
+        return np.concatenate(
+            [
+                function(rows[start : start + batch_size].astype("float32")).numpy()
+                for start in range(0, len(rows), batch_size)
+            ]
+        )
+
+    def _encode_x(self, x: Tensor) -> Tensor:
+        return self.channels.forward(self.scaling(x), 0, self.channels.architecture.position)
+
+    def _encode_y(self, y: Tensor) -> Tensor:
+        return self.channels.backward(y, len(self.layer_sizes) + 1, self.channels.architecture.position)
+
+    def _reconstruct_x(self, y: Tensor) -> Tensor:
+        return self.scaling.inverse(self.channels.backward(y, len(self.layer_sizes) + 1, 0))
+
+    def _reconstruct_y(self, x: Tensor) -> Tensor:
+        return self.channels.forward(self.scaling(x), 0, len(self.layer_sizes) + 1)
+
+    # cached_property writes past Keras' attribute tracking, which would take the functions for layers' state.
+    @cached_property
+    def _view_functions(self) -> dict[str, Any]:
+        rows_x, rows_y = (tf.TensorSpec([None, size], tf.float32) for size in (self.x_dim, self.y_dim))
+        return {
+            "encode_x": tf.function(self._encode_x, input_signature=[rows_x]),
+            "encode_y": tf.function(self._encode_y, input_signature=[rows_y]),
+            "reconstruct_x": tf.function(self._reconstruct_x, input_signature=[rows_y]),
+            "reconstruct_y": tf.function(self._reconstruct_y, input_signature=[rows_x]),
+        }
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        sizes = {"layer_sizes": list(self.layer_sizes), "x_dim": self.x_dim, "y_dim": self.y_dim}
+        return {
+            **super().get_config(),
+            **sizes,
+            **{name: getattr(self, name) for name in _WEIGHTS},
+            **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in _OBJECTS},
+            **self.options,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> TwoWayNet:
+        """The model that `get_config` described, without its weights."""
+        objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in _OBJECTS}
+        return cls(**{**config, **objects})
+
+
+def _pooled(regions: Tensor, mask: Tensor) -> Tensor:
+    """The mean of the real regions: (B, R, D) and (B, R) to (B, D); zeros where there is none."""
+    weights = ops.cast(mask, "float32")
+    weights = weights / ops.maximum(ops.sum(weights, axis=1, keepdims=True), 1.0)
+    return ops.einsum("brd,br->bd", ops.cast(regions, "float32"), weights)
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    """Rows centred and scaled to unit length, so that products of them are correlations."""
+    vectors = ops.cast(vectors, "float32")
+    return l2_normalize(vectors - ops.mean(vectors, axis=-1, keepdims=True))
+
+
+def _correlations_ready(vectors: Array) -> Array:
+    return ops.convert_to_numpy(_unit(np.asarray(vectors)))
+
+
+def _check_text(preprocessor: TextPreprocessor | None, sentences: FisherVectors | None, y_dim: int) -> None:
+    if (preprocessor is None) != (sentences is None):
+        raise ValueError("preprocessor and sentences go together: pass both for pictures and sentences, or neither.")
+    if preprocessor is not None and len(preprocessor.languages) != 1:
+        raise ValueError(f"preprocessor must have one language, found {', '.join(preprocessor.languages)}.")
+    if sentences is not None and sentences.size != y_dim:
+        raise ValueError(f"y_dim must be the Fisher vectors' size, {sentences.size}, got {y_dim}.")

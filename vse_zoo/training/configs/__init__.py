@@ -1,0 +1,7 @@
+"""A recipe's configuration: one TOML file is one experiment, checked field by field."""
+
+from vse_zoo.training.configs.base import load_config
+from vse_zoo.training.configs.context_attention import ContextAttentionConfig
+from vse_zoo.training.configs.two_way_net import TwoWayNetConfig
+
+__all__ = ["ContextAttentionConfig", "TwoWayNetConfig", "load_config"]

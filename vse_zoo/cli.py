@@ -21,9 +21,9 @@ from vse_zoo.evaluation.evaluate import figures_as_dict
 from vse_zoo.evaluation.tables import figures_table
 from vse_zoo.features import backbones
 from vse_zoo.files import write_json
-from vse_zoo.workflow import add_features
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
+from vse_zoo.workflow.features import add_features, attach_precomputed
 
 __all__ = ["app", "console_errors", "run"]
 
@@ -87,16 +87,35 @@ for _name in sources.names():
 def features(
     data: Annotated[Path, typer.Argument(help="Dataset folder.")],
     backbone: Annotated[
-        str, typer.Option(help="efficientnet_lite0, keras:<application> or kerashub:<preset or folder>.")
-    ] = "efficientnet_lite0",
-    grid: Annotated[str, typer.Option(help="Regions as rows x columns over the picture.")] = "7x7",
+        str,
+        typer.Option(help="efficientnet_lite0, keras:<application>[/<layer>] or kerashub:<preset or folder>."),
+    ] = backbones.BUILT_IN,
+    grid: Annotated[
+        str | None, typer.Option(help="Regions as rows x columns over the picture; 7x7, or 1x1 of a vector.")
+    ] = None,
+    weights: Annotated[
+        str, typer.Option(help="For keras: backbones: imagenet (Keras downloads them) or a weights file.")
+    ] = backbones.IMAGENET,
     batch_size: Annotated[int, typer.Option(help="Images a step.")] = 32,
     strict: Annotated[bool, typer.Option("--strict", help="An unreadable image is an error.")] = False,
+    precomputed: Annotated[
+        Path | None, typer.Option(help="Instead of extracting: a .npy, .npz or .mat file of (N, D) or (N, R, D).")
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="Text file, line n names the image of row n of --precomputed.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="Array in --precomputed, where it holds several.")] = None,
 ) -> None:
     """Extract region features; resumes after an interruption. Example: vse-zoo features data/mine --grid 7x7"""
-    dataset = add_features(
-        Dataset.open(data), backbones.get(backbone, _grid(grid)), batch_size=batch_size, strict=strict
-    )
+    dataset = Dataset.open(data)
+    extracting = (backbone, grid, weights, strict) != (backbones.BUILT_IN, None, backbones.IMAGENET, False)
+    if (extracting and precomputed) or ((names or key) and not precomputed):
+        raise ConfigError("--names and --key belong to --precomputed, the other options to extraction: found both.")
+    if precomputed:
+        dataset = attach_precomputed(dataset, precomputed, names=names, key=key)
+    else:
+        network = backbones.get(backbone, _grid(grid) if grid else None, weights)
+        dataset = add_features(dataset, network, batch_size=batch_size, strict=strict)
     for image, reason in dataset.left_out.items():
         console.print(f"- left out {image}: {reason}", highlight=False, markup=False)
     console.print(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")

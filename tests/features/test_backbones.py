@@ -93,3 +93,65 @@ def test_keras_hub_preset_folder(tmp_path: Path) -> None:
     feature_map = np.asarray(network(pixels / np.float32(255.0), training=False))
     expected = feature_map.reshape(2, 2, 2, 2, 2, 6).mean((2, 4)).reshape(2, 4, 6)
     np.testing.assert_allclose(backbone.regions(pixels), expected, atol=1e-5)
+
+
+def test_a_layer_of_the_network_with_its_classifier(tmp_path: Path) -> None:
+    keras.utils.set_random_seed(0)
+    weights = tmp_path / "a.weights.h5"
+    network = keras.applications.MobileNetV2(weights=None)
+    network.save_weights(weights)
+    scaled = PIXELS / np.float32(127.5) - 1
+
+    vector = backbones.get("keras:MobileNetV2/predictions", weights=weights)
+    assert (vector.name, vector.grid, vector.dim) == ("keras:MobileNetV2/predictions", (1, 1), 1000)
+    np.testing.assert_array_equal(vector.boxes, [[0, 0, 1, 1]])
+    expected = np.asarray(network(scaled, training=False))
+    np.testing.assert_allclose(vector.regions(PIXELS), expected[:, None], atol=1e-6)
+
+    whole = keras.Model(network.input, network.get_layer("out_relu").output)(scaled, training=False)
+    mapped = backbones.get("keras:MobileNetV2/out_relu", weights=weights)
+    np.testing.assert_allclose(mapped.regions(PIXELS), np.reshape(whole, (2, 49, 1280)), atol=1e-4)
+
+    with pytest.raises(ConfigError, match="Choose a grid between 1×1 and 1×1"):
+        backbones.get(vector.name, grid=(7, 7), weights=weights)
+    with pytest.raises(PresetError, match=r"found no layer 'fc2', expected one of: .*, out_relu"):
+        backbones.get("keras:MobileNetV2/fc2", weights=weights)
+
+
+def test_vgg19_fc2_is_one_region_of_4096_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thin layers of VGG-19's names and last sizes stand in for its 574 MB."""
+
+    def vgg19(include_top: bool, weights: str | None, input_shape: tuple[int, ...]) -> keras.Model:
+        assert (include_top, weights, input_shape) == (True, "imagenet", (224, 224, 3))
+        pixels = keras.Input(input_shape)
+        x = keras.layers.AveragePooling2D(224)(pixels)
+        x = keras.layers.Dense(4096, activation="relu", name="fc2")(keras.layers.Flatten()(x))
+        return keras.Model(pixels, keras.layers.Dense(1000, name="predictions")(x))
+
+    module = keras.applications.VGG19.__module__
+    monkeypatch.setattr(keras.applications, "VGG19", vgg19)
+    vgg19.__module__ = module
+    backbone = backbones.get("keras:VGG19/fc2")
+    regions = backbone.regions(PIXELS)
+    assert (regions.shape, backbone.grid, backbone.name) == ((2, 1, 4096), (1, 1), "keras:VGG19/fc2")
+    kernel = backbone._network.get_layer("fc2").kernel.numpy()
+    mean = PIXELS.astype("float32").mean((1, 2))[:, ::-1] - [103.939, 116.779, 123.68]
+    np.testing.assert_allclose(regions[:, 0], np.maximum(mean @ kernel, 0), atol=1e-3)
+
+
+@pytest.mark.slow
+def test_the_real_vgg19_has_fc2(monkeypatch: pytest.MonkeyPatch) -> None:
+    build = keras.applications.VGG19
+
+    def without_weights(**options: object) -> keras.Model:
+        return build(**{**options, "weights": None})
+
+    without_weights.__module__ = build.__module__
+    monkeypatch.setattr(keras.applications, "VGG19", without_weights)
+    assert backbones.get("keras:VGG19/fc2").regions(PIXELS[:1]).shape == (1, 1, 4096)
+
+
+@pytest.mark.parametrize("name", ["efficientnet_lite0", "kerashub:resnet"])
+def test_weights_are_for_keras_names_only(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PresetError, match=r"has weights of its own, found .*a.weights.h5"):
+        backbones.get(name, weights=tmp_path / "a.weights.h5")

@@ -15,12 +15,15 @@ from vse_zoo.features.grids import grid_boxes, pooling_matrix
 
 __all__ = ["Backbone"]
 
+_GRID = (7, 7)
+
 
 class Backbone:
     """A feature-map network, its own input scaling, and average pooling to ``grid`` regions.
 
-    ``network`` maps what ``prepare`` returns to one feature map (B, H, W, D); ``prepare`` maps float pixels
-    (B, S, S, 3) in 0…255 to what the network was trained on. A grid finer than the feature map is a `ConfigError`.
+    ``network`` maps what ``prepare`` returns to one feature map (B, H, W, D), or to one vector (B, D) that is the only
+    region; ``prepare`` maps float pixels (B, S, S, 3) in 0…255 to what the network was trained on. The grid is 7×7 by
+    default, 1×1 of a vector; one finer than the feature map is a `ConfigError`.
     """
 
     def __init__(
@@ -30,14 +33,14 @@ class Backbone:
         prepare: Callable[[tf.Tensor], tf.Tensor],
         *,
         image_size: int,
-        grid: tuple[int, int] = (7, 7),
+        grid: tuple[int, int] | None = None,
     ) -> None:
         self.name = name
         self.image_size = image_size
-        self.grid = grid
         self._network = network
         self._prepare = prepare
         height, width, self.dim = self._map_shape()
+        self.grid = grid = grid or (_GRID if self._is_map else (1, 1))
         if not (1 <= grid[0] <= height and 1 <= grid[1] <= width):
             found = (
                 f"a grid of {grid[0]}×{grid[1]}, but the feature map of a {image_size}-pixel square is {height}×{width}"
@@ -62,19 +65,20 @@ class Backbone:
 
     def _map_shape(self) -> tuple[int, int, int]:
         size = self.image_size
-        shape = keras.ops.shape(self._feature_map(tf.zeros((1, size, size, 3))))
-        if len(shape) != 4:
-            raise PresetError(
-                f"{self.name}: its output has shape {tuple(shape)}; a feature map (B, H, W, D) is needed."
-            )
-        return int(shape[1]), int(shape[2]), int(shape[3])
+        shape = keras.ops.shape(self._output(tf.zeros((1, size, size, 3))))
+        if len(shape) not in (2, 4):
+            needed = "a feature map (B, H, W, D) or a vector (B, D) is needed"
+            raise PresetError(f"{self.name}: its output has shape {tuple(shape)}; {needed}.")
+        self._is_map = len(shape) == 4
+        height, width = (int(length) for length in shape[1:3]) if self._is_map else (1, 1)
+        return height, width, int(shape[-1])
 
-    def _feature_map(self, pixels: tf.Tensor) -> tf.Tensor:
+    def _output(self, pixels: tf.Tensor) -> tf.Tensor:
         return self._network(self._prepare(pixels), training=False)
 
     def _regions(self, images: tf.Tensor) -> tf.Tensor:
-        features = tf.cast(self._feature_map(tf.cast(images, tf.float32)), tf.float32)
-        if features.shape[1:3] != self.grid:
+        features = tf.cast(self._output(tf.cast(images, tf.float32)), tf.float32)
+        if self._is_map and features.shape[1:3] != self.grid:
             rows, columns = self._pool
             features = tf.einsum("bhwd,ih,jw->bijd", features, rows, columns)
         return tf.reshape(features, (-1, self.grid[0] * self.grid[1], self.dim))

@@ -1,4 +1,4 @@
-"""Backbones by name: the built-in one, any ``keras:`` application, any ``kerashub:`` preset."""
+"""Backbones by name: the built-in one, any ``keras:`` application or layer of it, any ``kerashub:`` preset."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import keras
 from vse_zoo.errors import PresetError
 from vse_zoo.features.backbone import Backbone
 from vse_zoo.features.efficientnet_lite import FEATURES, fold_batch_norm, load_efficientnet_lite0
-from vse_zoo.features.keras_backbones import KERAS, KERAS_HUB, application_names, keras_application, keras_hub_backbone
+from vse_zoo.features.keras_backbones import (
+    IMAGENET,
+    KERAS,
+    KERAS_HUB,
+    application_names,
+    keras_application,
+    keras_hub_backbone,
+)
 
-__all__ = ["get", "names"]
+__all__ = ["BUILT_IN", "IMAGENET", "get", "names"]
 
 BUILT_IN = "efficientnet_lite0"
 
@@ -21,23 +28,28 @@ def names() -> list[str]:
     return [BUILT_IN, *(KERAS + name for name in application_names())]
 
 
-def get(name: str, grid: tuple[int, int] = (7, 7), weights: str | Path = "imagenet") -> Backbone:
-    """The backbone ``name`` with ``grid`` regions (rows, columns).
+def get(name: str, grid: tuple[int, int] | None = None, weights: str | Path = IMAGENET) -> Backbone:
+    """The backbone ``name`` with ``grid`` regions (rows, columns); 7×7 by default, 1×1 where it gives one vector.
 
-    ``weights`` is for ``keras:`` names: "imagenet" (downloaded by Keras, cached) or a weights file. An unknown name, or
-    weights that can't be had, is a `PresetError`; a grid finer than the feature map is a `ConfigError`.
+    ``keras:<application>/<layer>``, such as keras:VGG19/fc2, is the output of a layer of the network with its
+    classifier. ``weights`` is for ``keras:`` names: "imagenet" (downloaded by Keras, cached) or a weights file. An
+    unknown name, or weights that can't be had, is a `PresetError`; a grid finer than the feature map a `ConfigError`.
     """
+    if weights != IMAGENET and not name.startswith(KERAS):
+        raise PresetError(
+            f"{name}: has weights of its own, found {str(weights)!r}. Weights files are for {KERAS} names."
+        )
     if name == BUILT_IN:
         return _efficientnet_lite0(grid)
     if name.startswith(KERAS):
         return keras_application(name, grid, weights)
     if name.startswith(KERAS_HUB):
         return keras_hub_backbone(name, grid)
-    known = f"{BUILT_IN}, keras:<application> (such as keras:MobileNetV2), kerashub:<preset or folder>"
+    known = f"{BUILT_IN}, keras:<application>[/<layer>] (such as keras:VGG19/fc2), kerashub:<preset or folder>"
     raise PresetError(f"no backbone is called {name!r}. Known are: {known}.")
 
 
-def _efficientnet_lite0(grid: tuple[int, int]) -> Backbone:
+def _efficientnet_lite0(grid: tuple[int, int] | None) -> Backbone:
     model = fold_batch_norm(load_efficientnet_lite0())
     network = keras.Model(model.input, model.get_layer(FEATURES).output)
     return Backbone(BUILT_IN, network, lambda pixels: pixels, image_size=model.input_shape[1], grid=grid)

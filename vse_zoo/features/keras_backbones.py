@@ -11,8 +11,9 @@ import keras
 from vse_zoo.errors import PresetError
 from vse_zoo.features.backbone import Backbone
 
-__all__ = ["KERAS", "KERAS_HUB", "application_names", "keras_application", "keras_hub_backbone"]
+__all__ = ["IMAGENET", "KERAS", "KERAS_HUB", "application_names", "keras_application", "keras_hub_backbone"]
 
+IMAGENET = "imagenet"
 KERAS = "keras:"
 KERAS_HUB = "kerashub:"
 
@@ -43,32 +44,42 @@ def application_names() -> list[str]:
     return sorted(name for name, _ in inspect.getmembers(keras.applications, inspect.isfunction))
 
 
-def keras_application(name: str, grid: tuple[int, int], weights: str | Path = "imagenet") -> Backbone:
-    """``keras:<application>`` without its classifier, fed as its own ``preprocess_input`` says.
+def keras_application(name: str, grid: tuple[int, int] | None, weights: str | Path = IMAGENET) -> Backbone:
+    """``keras:<application>`` without its classifier, or ``keras:<application>/<layer>`` of the one with classifier.
 
-    ``weights``: "imagenet", or a file of weights without classifier. Unknown names, failed downloads and files that
-    don't fit are a `PresetError`.
+    Fed as its own ``preprocess_input`` says. ``weights``: "imagenet", or a file of weights of the network without or
+    with classifier. Unknown names, failed downloads and files that don't fit are a `PresetError`.
     """
-    application = name.removeprefix(KERAS)
+    application, _, layer = name.removeprefix(KERAS).partition("/")
     if application not in application_names():
         raise PresetError(f"keras.applications has no {application!r}. It has: {', '.join(application_names())}.")
     build = getattr(keras.applications, application)
     prepare = sys.modules[build.__module__].preprocess_input
     size = IMAGE_SIZES.get(application, 224)
-    local = weights != "imagenet"
+    local = weights != IMAGENET
     try:
-        network = build(include_top=False, weights=None if local else "imagenet", input_shape=(size, size, 3))
+        network = build(include_top=bool(layer), weights=None if local else IMAGENET, input_shape=(size, size, 3))
         if local:
             network.load_weights(weights)
     except (
         Exception
     ) as error:  # Keras raises a bare Exception for a failed download, ValueError or OSError for a bad file
-        do = "Check the file." if local else "Check the network, or pass weights=FILE."
+        do = "Check the file." if local else "Check the network, or give a weights file."
         raise PresetError(f"{name}: no weights from {str(weights)!r} ({_first_line(error)}). {do}") from error
+    if layer:
+        network = _until(network, name, layer)
     return Backbone(name, network, prepare, image_size=size, grid=grid)
 
 
-def keras_hub_backbone(name: str, grid: tuple[int, int]) -> Backbone:
+def _until(network: keras.Model, name: str, layer: str) -> keras.Model:
+    """The network up to one of its layers."""
+    names = [each.name for each in network.layers]
+    if layer not in names:
+        raise PresetError(f"{name}: found no layer {layer!r}, expected one of: {', '.join(names)}.")
+    return keras.Model(network.input, network.get_layer(layer).output)
+
+
+def keras_hub_backbone(name: str, grid: tuple[int, int] | None) -> Backbone:
     """``kerashub:<preset>``: an image backbone and its ImageConverter, by preset name or from a local preset folder."""
     import keras_hub  # takes seconds to import, and only this kind of backbone needs it
 

@@ -88,7 +88,9 @@ def features(
     data: Annotated[Path, typer.Argument(help="Dataset folder.")],
     backbone: Annotated[
         str,
-        typer.Option(help="efficientnet_lite0, keras:<application>[/<layer>] or kerashub:<preset or folder>."),
+        typer.Option(
+            help="efficientnet_lite0, keras:<application>, with /<layer> or not, or kerashub:<preset or folder>."
+        ),
     ] = backbones.BUILT_IN,
     grid: Annotated[
         str | None, typer.Option(help="Regions as rows x columns over the picture; 7x7, or 1x1 of a vector.")

@@ -1,0 +1,58 @@
+"""The command line's data commands: two views, precomputed features, weights from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from vse_zoo import cli
+from vse_zoo.data import Dataset, Record, TwoViewData, write_dataset
+from vse_zoo.errors import ConfigError, PresetError
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    records = [Record(f"{number}.jpg", "train", {"en": ["a dog"]}) for number in range(3)]
+    source = {"kind": "folder", "root": str(tmp_path)}
+    return write_dataset(tmp_path / "data", records, name="n", image_source=source, languages=("en",)).path
+
+
+def test_two_views_from_several_files(tmp_path: Path) -> None:
+    np.savez(tmp_path / "1.npz", X1=np.ones((6, 3)), XTe1=np.ones((2, 3)))
+    np.savez(tmp_path / "2.npz", X2=np.ones((6, 2)), XTe2=np.ones((2, 2)))
+    files = ("--file", tmp_path / "1.npz", "--file", tmp_path / "2.npz")
+    said = run("prepare", "two_view", tmp_path / "out", *files, "--dev-rows", 2, "--name", "mine")
+    assert "8 pairs (train 4, dev 2, test 2) of 3 and 2 numbers. Next: vse-zoo train two_way_net --data" in said
+    data = TwoViewData.open(tmp_path / "out")
+    assert (data.name, data.splits) == ("mine", {"train": 4, "dev": 2, "test": 2})
+    said = run("prepare", "two_view", tmp_path / "out", *files, "--overwrite")
+    assert "- There is no dev split." in said
+
+
+def test_precomputed_features(dataset: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", one=np.ones((4, 5)), two=np.ones((4, 2, 7)))
+    (tmp_path / "names.txt").write_text("2.jpg\n1.jpg\nx.jpg\n0.jpg\n")
+    options = ("--precomputed", tmp_path / "a.npz", "--names", tmp_path / "names.txt", "--key", "two")
+    assert "3 images have regions of 7 numbers" in run("features", dataset, *options)
+    assert Dataset.open(dataset).has_regions
+
+
+@pytest.mark.parametrize("options", [["--names", "n.txt"], ["--key", "a"], ["--precomputed", "a.npy", "--grid", "1x1"]])
+def test_options_that_do_not_go_together(dataset: Path, options: list[str]) -> None:
+    with pytest.raises(ConfigError, match="--names and --key belong to --precomputed"):
+        run("features", dataset, *options)
+
+
+def test_weights_from_a_file(dataset: Path, tmp_path: Path) -> None:
+    with pytest.raises(PresetError, match=r"keras:MobileNetV2/out_relu: no weights from .*none.weights.h5"):
+        run("features", dataset, "--backbone", "keras:MobileNetV2/out_relu", "--weights", tmp_path / "none.weights.h5")

@@ -69,7 +69,9 @@ class FisherVectors(keras.layers.Layer):
         self.built = True
 
     def _constant(self, name: str, shape: tuple[int, ...], initializer: Any, dtype: str = "float32") -> Any:
-        return self.add_weight(shape=shape, initializer=initializer, dtype=dtype, trainable=False, name=name)
+        return self.add_weight(
+            shape=shape, initializer=initializer, dtype=dtype, trainable=False, autocast=False, name=name
+        )
 
     @property
     def size(self) -> int:

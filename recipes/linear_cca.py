@@ -20,21 +20,12 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from vse_zoo.cli import console_errors
-from vse_zoo.data import Dataset
+from vse_zoo.data import Dataset, pooled_regions
 from vse_zoo.evaluation import RetrievalFigures, evaluate_retrieval, figures_as_dict
 from vse_zoo.evaluation.tables import LANGUAGE_NAMES, markdown_table, recalls
 from vse_zoo.files import write_json
 
 MIN_COUNT, IMAGE_RIDGE, TEXT_RIDGE, DIRECTIONS = 4, 0.3, 1e-3, 400
-
-
-def pooled(dataset: Dataset, rows: np.ndarray, chunk: int = 256) -> np.ndarray:
-    """(rows, D) float64: the mean of each image's real regions."""
-    means = []
-    for start in range(0, len(rows), chunk):
-        regions, mask = dataset.regions(rows[start : start + chunk])
-        means.append(np.einsum("brd,br->bd", regions.astype(np.float32), mask / mask.sum(1, keepdims=True)))
-    return np.concatenate(means).astype(np.float64)
 
 
 class LinearCCA:
@@ -98,7 +89,7 @@ def main(
     """Fits linear CCA for each language and prints a table of R@1/5/10 in percent."""
     dataset = Dataset.open(data)
     started = time.perf_counter()
-    features = pooled(dataset, np.arange(len(dataset)))
+    features = pooled_regions(dataset, np.arange(len(dataset))).astype(np.float64)
     found = {language: figures(dataset, features, language, splits) for language in dataset.languages}
     header = ["", "images", *[f"{way} {split}" for split in splits for way in ("i2t", "t2i")]]
     rows = []

@@ -17,10 +17,13 @@ import pytest
 import tensorflow as tf
 
 import vse_zoo
+from vse_zoo.features.fisher import FisherVectors, Mixture
+from vse_zoo.losses.base import BatchLoss
 from vse_zoo.models import VSEModel
 from vse_zoo.preprocessing import TextPreprocessor
 
 BATCH, ITEMS, DIM, HEADS = 4, 5, 6, 2
+_OPTIONS = ("reverse", "training")
 LANGUAGES = {"en": ["a", "dog"], "de": ["ein", "hund"]}
 
 # Sizes for constructor arguments that have no default; a new class is covered if it uses these names.
@@ -33,6 +36,9 @@ SIZES: dict[str, Any] = {
     "word_dim": 5,
     "region_dim": DIM,
     "vocabularies": LANGUAGES,
+    "layer_sizes": (4, 6, 4),
+    "x_dim": DIM,
+    "y_dim": 2 * 2 * 3 * 5,
 }
 
 
@@ -69,12 +75,24 @@ def create(cls: type, **arguments: Any) -> Any:
         if parameter.default is parameter.empty and parameter.name in SIZES
     }
     if issubclass(cls, keras.Model):
-        required["preprocessor"] = TextPreprocessor(LANGUAGES)
         required |= {name: SIZES[name] for name in inspect.signature(cls).parameters if name in SIZES}
+        required |= _text(cls)
     instance = cls(**required, **arguments)
     if isinstance(instance, keras.Model):
         instance.build()
     return instance
+
+
+def _text(cls: type) -> dict[str, Any]:
+    """A preprocessor and, for a model that takes Fisher vectors, the layer that computes them."""
+    if "sentences" not in inspect.signature(cls).parameters:
+        return {"preprocessor": TextPreprocessor(LANGUAGES)}
+    random = np.random.default_rng(6)
+    sentences = FisherVectors(4, 5, components=3)
+    scales, gaussian = random.uniform(1, 2, (3, 5)), random.random((3, 5)) < 0.5
+    mixtures = [Mixture(np.full(3, 1 / 3), random.normal(size=(3, 5)), scales, gaussian) for _ in range(2)]
+    sentences.adapt(random.normal(size=(4, 5)), np.ones(4, bool), mixtures)
+    return {"preprocessor": TextPreprocessor({"en": LANGUAGES["en"]}), "sentences": sentences}
 
 
 def ids(count: int = ITEMS) -> np.ndarray:
@@ -148,6 +166,41 @@ def _heads() -> dict[str, Any]:
     return {"heads": heads[0], "other_heads": heads[1], "mask": np.array([True, True, False, True])}
 
 
+def _vectors(*names: str) -> Callable[[], dict[str, Any]]:
+    rows = np.random.default_rng(7).normal(0.2, 1, (len(names), 12, DIM)).astype("float32")
+    return lambda: dict(zip(names, rows, strict=True))
+
+
+def _measure(metric: Any, inputs: dict[str, Any]) -> Any:
+    metric.reset_state()
+    if hasattr(metric, "fit_state"):
+        metric.reset_fit()
+        metric.fit_state(**inputs)
+    metric.update_state(**inputs)
+    return metric.result()
+
+
+def _vector_kind(*names: str) -> Kind:
+    return Kind(
+        f"layer over {', '.join(names)}",
+        lambda cls: _is_layer(cls) and [name for name in _arguments(cls) if name not in _OPTIONS] == list(names),
+        _vectors(*names),
+        _call,
+    )
+
+
+def _metric_kind(*names: str) -> Kind:
+    return Kind(
+        f"metric of {', '.join(names)}",
+        lambda cls: (
+            issubclass(cls, keras.metrics.Metric)
+            and list(inspect.signature(cls.update_state).parameters)[1:] == [*names, "sample_weight"]
+        ),
+        _vectors(*names),
+        _measure,
+    )
+
+
 def batch() -> dict[str, Any]:
     """A batch by the batch contract."""
     regions, mask = items()
@@ -180,6 +233,18 @@ KINDS = [
         "loss over heads",
         lambda cls: _is_layer(cls) and _arguments(cls)[:2] == ["heads", "other_heads"],
         _heads,
+        _call,
+    ),
+    _vector_kind("inputs"),
+    _vector_kind("activations", "mirrored"),
+    _vector_kind("vectors"),
+    _vector_kind("vectors", "other_vectors"),
+    _metric_kind("h"),
+    _metric_kind("h", "g"),
+    Kind(
+        "regularizer",
+        lambda cls: issubclass(cls, keras.regularizers.Regularizer),
+        _vectors("gamma"),
         _call,
     ),
     Kind(
@@ -222,7 +287,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     found: dict[str, dict[str, Any]] = {
         "cls": classes,
         "layer_class": layers,
-        "loss_class": {name: cls for name, cls in layers.items() if _arguments(cls)[:1] in (["scores"], ["heads"])},
+        "loss_class": {name: cls for name, cls in layers.items() if issubclass(cls, BatchLoss)},
         "model_class": {name: cls for name, cls in layers.items() if issubclass(cls, keras.Model)},
     }
     for argument, values in found.items():

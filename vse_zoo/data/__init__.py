@@ -2,6 +2,7 @@
 
 from vse_zoo.data.dataset import Dataset, write_dataset
 from vse_zoo.data.pipeline import PairBatches
+from vse_zoo.data.pooling import pooled_regions
 from vse_zoo.data.records import Phrase, Record
 from vse_zoo.data.two_view import TwoViewBatches, TwoViewData, write_two_view
 
@@ -12,6 +13,7 @@ __all__ = [
     "Record",
     "TwoViewBatches",
     "TwoViewData",
+    "pooled_regions",
     "write_dataset",
     "write_two_view",
 ]

@@ -7,27 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from vse_zoo.data.metadata import RegionsInfo
+from vse_zoo.data.npy import open_npy
 from vse_zoo.errors import DataError, located
 
-__all__ = ["BOXES", "OFFSETS", "REGIONS", "Regions", "open_array"]
+__all__ = ["BOXES", "OFFSETS", "REGIONS", "Regions"]
 
 REGIONS, OFFSETS, BOXES = "regions.npy", "offsets.npy", "boxes.npy"
 _AGAIN = "Run vse-zoo features again."
-
-
-def open_array(path: Path) -> np.memmap:
-    """Maps a .npy file, reading its header only; a missing, damaged, truncated or overlong one is a `DataError`."""
-    if not path.is_file():
-        raise DataError(located(path, "the file is missing.", do=_AGAIN))
-    try:
-        array: np.memmap = np.lib.format.open_memmap(path, mode="r")
-        expected = array.offset + array.nbytes
-    except (ValueError, EOFError, OSError, OverflowError) as error:
-        raise DataError(located(path, f"not a whole .npy file ({error}).", do=_AGAIN)) from None
-    if path.stat().st_size != expected:
-        problem = f"found {path.stat().st_size} bytes, expected {expected} by its header."
-        raise DataError(located(path, problem, do=_AGAIN))
-    return array
 
 
 class Regions:
@@ -48,9 +34,9 @@ class Regions:
         self.dim = info.dim
         self.grid = tuple(info.grid) if info.grid else None
         self.backbone = info.backbone
-        self.features = open_array(paths[REGIONS])
-        self.offsets = None if info.count else np.array(open_array(paths[OFFSETS]))
-        self.boxes = open_array(paths[BOXES]) if info.boxes else None
+        self.features = open_npy(paths[REGIONS], _AGAIN)
+        self.offsets = None if info.count else np.array(open_npy(paths[OFFSETS], _AGAIN))
+        self.boxes = open_npy(paths[BOXES], _AGAIN) if info.boxes else None
         leading = (images, info.count) if info.count else self.features.shape[:1]
         _check(paths[REGIONS], self.features, (*leading, info.dim), info.dtype)
         if self.boxes is not None:

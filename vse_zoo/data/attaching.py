@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS, Regions, open_array
+from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS, Regions
 from vse_zoo.data.metadata import RegionsInfo
+from vse_zoo.data.npy import open_npy
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import replacing
 from vse_zoo.progress import progress
@@ -30,7 +31,7 @@ def described(
     Everything is read, in constant memory. A `DataError` names what doesn't fit the images ``names``, isn't finite or
     isn't a box; only images in ``left_out`` may have no region.
     """
-    array = open_array(files[REGIONS])
+    array = open_npy(files[REGIONS], "Run vse-zoo features again.")
     dense = OFFSETS not in files
     if array.ndim != (3 if dense else 2) or array.dtype.name not in ("float16", "float32") or not array.size:
         expected = f"({len(names)}, R, D)" if dense else "(total, D)"

@@ -45,7 +45,7 @@ class TiedDense(keras.layers.Layer):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.kernel_regularizer = keras.regularizers.get(kernel_regularizer)
 
-    def build(self, input_shape: tuple[int | None, ...]) -> None:
+    def build(self, input_shape: tuple[Any, ...]) -> None:
         """Creates kernel and biases for a forward input of that shape."""
         self.input_dim = int(input_shape[-1])
         self.kernel = self._add_kernel("kernel")

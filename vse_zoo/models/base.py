@@ -35,7 +35,7 @@ class VSEModel(keras.Model):
 
     def __init__(self, preprocessor: TextPreprocessor | None, region_dim: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.preprocessor = preprocessor
+        self.preprocessor: Any = preprocessor
         self.region_dim = region_dim
 
     @property

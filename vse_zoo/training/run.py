@@ -46,11 +46,11 @@ class Run:
         path = folder / "run.json"
         if folder.is_file():
             raise ConfigError(located(folder, "found a file, expected a folder.", do="Name another folder."))
-        if self._checkpoint.exists() and not resume:
+        if self.begun and not resume:
             raise ConfigError(
                 located(folder, "there is a run here already.", do="Use --resume, or name another folder.")
             )
-        if self._checkpoint.exists() and read_json(path) != record:
+        if self.begun and read_json(path) != record:
             raise ConfigError(
                 located(path, "the run there has another configuration or other data.", do="Name another folder.")
             )
@@ -59,7 +59,7 @@ class Run:
 
     def restore(self, model: keras.Model, steps_per_epoch: int) -> None:
         """Loads the last finished epoch into a built and compiled model; `epoch` is the one to go on with."""
-        if self._checkpoint.exists():
+        if self.begun:
             model.optimizer.build(model.trainable_variables)
             model.load_weights(self._checkpoint)
             self.epoch = int(model.optimizer.iterations) // steps_per_epoch
@@ -88,6 +88,11 @@ class Run:
                 presets.save(model, self.best, {**self._metadata, "note": "interrupted within the first epoch"})
             print(f"\nInterrupted. The best model so far is in {self.best}; go on with --resume.")
             raise SystemExit(130) from None
+
+    @property
+    def begun(self) -> bool:
+        """Whether an epoch is finished, to go on after."""
+        return self._checkpoint.exists()
 
     @property
     def best(self) -> Path:

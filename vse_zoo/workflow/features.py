@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from vse_zoo.data.dataset import Dataset
+from vse_zoo.data.npy import open_npy
 from vse_zoo.data.tables import lines
-from vse_zoo.data.two_view.array_files import ArrayFile, open_npy
+from vse_zoo.data.two_view.array_files import ArrayFile
 from vse_zoo.errors import DataError, located
 from vse_zoo.features import Backbone, extract_regions
 from vse_zoo.progress import progress

@@ -12,7 +12,8 @@ import keras
 from rich.console import Console
 
 from vse_zoo import presets
-from vse_zoo.data import Dataset, scenes, sources, write_dataset
+from vse_zoo.data import Dataset, scenes
+from vse_zoo.data.sources.scenes import read_scenes
 from vse_zoo.evaluation import RetrievalFigures, evaluate
 from vse_zoo.evaluation.baselines import Comparison, recalls_of
 from vse_zoo.evaluation.run_report import report_run
@@ -64,10 +65,7 @@ def quickstart(out: Path, console: Console) -> None:
 def _dataset(path: Path) -> Dataset:
     if (path / "dataset.json").exists():
         return Dataset.open(path)
-    found = sources.get("scenes")(**_SIZES)
-    return write_dataset(
-        path, found.records, name=found.name, image_source=found.image_source, languages=found.languages
-    )
+    return read_scenes(**_SIZES).write(path)
 
 
 def _comparisons(model: Any, dataset: Dataset) -> list[Comparison]:

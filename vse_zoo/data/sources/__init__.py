@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vse_zoo.data.dataset import Dataset, write_dataset
 from vse_zoo.data.records import Record
@@ -92,12 +92,13 @@ def _counts(splits: Mapping[str, int]) -> str:
 
 Reader = Callable[..., Source | TwoViewSource]
 _READERS: dict[str, Reader] = {}
+R = TypeVar("R", bound=Reader)
 
 
-def source(name: str) -> Callable[[Reader], Reader]:
+def source(name: str) -> Callable[[R], R]:
     """Registers a reader under the name that the command line shows."""
 
-    def register(reader: Reader) -> Reader:
+    def register(reader: R) -> R:
         _READERS[name] = reader
         return reader
 

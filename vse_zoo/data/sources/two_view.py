@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from vse_zoo.data.npy import open_npy
 from vse_zoo.data.sources import TwoViewSource, source
-from vse_zoo.data.two_view.array_files import ArrayFile, Matrix, open_npy
+from vse_zoo.data.two_view.array_files import ArrayFile, Matrix
 from vse_zoo.errors import DataError, located
 
 __all__ = ["read_two_view"]

@@ -14,7 +14,7 @@ import scipy.io
 
 from vse_zoo.errors import DataError, located
 
-__all__ = ["ArrayFile", "Matrix", "Transposed", "open_npy"]
+__all__ = ["ArrayFile", "Matrix", "Transposed"]
 
 
 class Matrix(Protocol):
@@ -100,19 +100,6 @@ class ArrayFile:
             found = f"found {type(array).__name__} of {getattr(array, 'dtype', 'no type')}"
             raise DataError(located(self.path, f"{found}, expected a dense array of numbers.", field=name))
         return array
-
-
-def open_npy(path: Path, do: str | None = None) -> np.ndarray:
-    """Maps a .npy file, reading its header only; a missing, damaged, truncated or overlong one is a `DataError`."""
-    if not path.is_file():
-        raise DataError(located(path, "the file is missing.", do=do))
-    with _readable(path, do):
-        array: np.memmap = np.lib.format.open_memmap(path, mode="r")
-    expected = array.offset + array.nbytes
-    if path.stat().st_size != expected:
-        problem = f"found {path.stat().st_size} bytes, expected {expected} by its header."
-        raise DataError(located(path, problem, do=do))
-    return array
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from vse_zoo.data.attaching import file_hash
-from vse_zoo.data.two_view.array_files import Matrix, open_npy
+from vse_zoo.data.npy import open_npy
+from vse_zoo.data.two_view.array_files import Matrix
 from vse_zoo.data.two_view.metadata import AGAIN, VIEWS, TwoViewMetadata, array_name
 from vse_zoo.data.two_view.writing import write_folder
 from vse_zoo.errors import DataError, located

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 
@@ -35,6 +35,20 @@ class Architecture:
         momentum: of the running statistics of batch normalisation.
         synchronized: batch statistics over all replicas.
     """
+
+    OPTIONS: ClassVar[tuple[str, ...]] = (
+        "position",
+        "parts",
+        "tied",
+        "batch_norm",
+        "negative_slope",
+        "dropout",
+        "tied_dropout",
+        "weight_decay",
+        "gamma_strength",
+        "momentum",
+        "synchronized",
+    )
 
     layer_sizes: tuple[int, ...]
     position: int

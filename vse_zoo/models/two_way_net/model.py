@@ -45,7 +45,7 @@ class TwoWayNet(VSEModel):
         decorrelation: R_decov of one view; the sum over both views counts.
         ranking_weight: of ``ranking_loss`` on the correlations of mid representations; not in the paper.
         ranking_loss: a `ContrastiveLoss` by default.
-        architecture: the rest: ``position``, ``parts``, ``tied``, ``batch_norm``, ``negative_slope``, ``dropout``,
+        options: the architecture: ``position``, ``parts``, ``tied``, ``batch_norm``, ``negative_slope``, ``dropout``,
             ``tied_dropout``, ``weight_decay``, ``gamma_strength``, ``momentum``, ``synchronized``; see
             `vse_zoo.models.two_way_net.channels.Architecture`.
 
@@ -74,17 +74,16 @@ class TwoWayNet(VSEModel):
         decorrelation: Decorrelation | None = None,
         ranking_weight: float = 0.0,
         ranking_loss: ContrastiveLoss | TripletLoss | None = None,
-        name: str | None = None,
-        dtype: Any = None,
-        **architecture: Any,
+        **options: Any,
     ) -> None:
-        super().__init__(preprocessor, x_dim, name=name, dtype=dtype)
+        architecture = {option: options.pop(option) for option in Architecture.OPTIONS if option in options}
+        super().__init__(preprocessor, x_dim, **options)
         _check_text(preprocessor, sentences, y_dim)
         self.options = architecture
         self.layer_sizes = tuple(layer_sizes)
         self.x_dim = x_dim
         self.y_dim = y_dim
-        self.sentences = sentences
+        self.sentences: Any = sentences
         self.reconstruction_weight = reconstruction_weight
         self.mid_weight = mid_weight
         self.decorrelation_weight = decorrelation_weight

@@ -35,15 +35,15 @@ class Standardization(keras.layers.Layer):
         self.scale = self.add_weight(shape=shape, initializer="ones", trainable=False, name="scale")
         self.built = True
 
-    def adapt(self, vectors: np.ndarray, norm: float = 1.0) -> None:
-        """Sets mean and scale so that (N, D) vectors have mean 0 and a mean squared length of ``norm²``.
+    def adapt(self, vectors: np.ndarray) -> None:
+        """Sets mean and scale so that (N, D) vectors have mean 0 and, over all dimensions, a mean variance of 1.
 
         One scale for all dimensions keeps their proportions.
         """
         vectors = np.asarray(vectors, np.float32)
-        spread = np.sqrt(np.square(vectors - vectors.mean(axis=0)).sum(axis=1).mean())
         self.mean.assign(vectors.mean(axis=0))
-        self.scale.assign(np.full(vectors.shape[1], norm / max(float(spread), 1e-12), np.float32))
+        deviation = np.sqrt(vectors.var(axis=0, dtype=np.float64).mean())
+        self.scale.assign(np.full(vectors.shape[1], 1 / max(float(deviation), 1e-12), np.float32))
 
     def call(self, inputs: Tensor) -> Tensor:
         """Shifts and scales; shapes in the class's documentation."""

@@ -31,7 +31,7 @@ class TwoWayNet(VSEModel):
     """Maps view x to view y through hidden layers, and y back to x through their transposes; they meet in the middle.
 
     The loss is ``w_r (L_x + L_y) + w_h L_h + λ_decov R_decov + λ_w R_w + λ_γ R_γ``. The views are two matrices, or
-    pictures (the mean of their regions, standardised once `adapt` was called) and sentences (Fisher vectors).
+    pictures (the mean of their regions) and sentences (Fisher vectors); both are standardised once `adapt` was called.
 
     Args:
         layer_sizes: sizes of the hidden layers between x and y.
@@ -91,7 +91,7 @@ class TwoWayNet(VSEModel):
         self.ranking_weight = ranking_weight
         self.ranking_loss = ranking_loss or ContrastiveLoss()
         self.distance = SquaredDistance()
-        self.scaling = Standardization(name="scaling")
+        self.scale_x, self.scale_y = Standardization(name="scale_x"), Standardization(name="scale_y")
         self.channels = Channels(Architecture.of(layer_sizes, **architecture), x_dim, y_dim, name="channels")
         names = (
             "reconstruction_x",
@@ -104,15 +104,20 @@ class TwoWayNet(VSEModel):
 
     def build(self, input_shape: Any = None) -> None:
         """Creates all weights; the sizes are the constructor's, so that no input is needed."""
-        self.scaling.build((None, self.x_dim))
+        self.scale_x.build((None, self.x_dim))
+        self.scale_y.build((None, self.y_dim))
         self.channels.build()
         if self.sentences is not None and not self.sentences.built:
             self.sentences.build((None, None))
         self.built = True
 
-    def adapt(self, x: Array) -> None:
-        """Standardises view x by the statistics of (N, x_dim) training rows (`vse_zoo.layers.Standardization`)."""
-        self.scaling.adapt(x)
+    def adapt(self, x: Array, y: Array) -> None:
+        """Standardises both views by the statistics of training rows, (N, x_dim) and (M, y_dim).
+
+        Wide views of small numbers, such as Fisher vectors, need it: normalisation would damp what lies below its ε.
+        """
+        self.scale_x.adapt(x)
+        self.scale_y.adapt(y)
 
     def call(self, batch: Mapping[str, Any], training: bool = False) -> dict[str, Tensor]:
         """Both channels on a batch; shapes in the class's documentation."""
@@ -122,9 +127,9 @@ class TwoWayNet(VSEModel):
 
     def _views(self, batch: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
         if self.sentences is None:
-            return self.scaling(batch["x"]), ops.cast(batch["y"], self.compute_dtype)
+            return self.scale_x(batch["x"]), self.scale_y(batch["y"])
         pictures = _pooled(batch["regions"], batch["region_mask"])
-        return self.scaling(pictures), self.sentences(batch["text"][self.languages[0]])
+        return self.scale_x(pictures), self.scale_y(self.sentences(batch["text"][self.languages[0]]))
 
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
@@ -194,16 +199,16 @@ class TwoWayNet(VSEModel):
         )
 
     def _encode_x(self, x: Tensor) -> Tensor:
-        return self.channels.forward(self.scaling(x), 0, self.channels.architecture.position)
+        return self.channels.forward(self.scale_x(x), 0, self.channels.architecture.position)
 
     def _encode_y(self, y: Tensor) -> Tensor:
-        return self.channels.backward(y, len(self.layer_sizes) + 1, self.channels.architecture.position)
+        return self.channels.backward(self.scale_y(y), len(self.layer_sizes) + 1, self.channels.architecture.position)
 
     def _reconstruct_x(self, y: Tensor) -> Tensor:
-        return self.scaling.inverse(self.channels.backward(y, len(self.layer_sizes) + 1, 0))
+        return self.scale_x.inverse(self.channels.backward(self.scale_y(y), len(self.layer_sizes) + 1, 0))
 
     def _reconstruct_y(self, x: Tensor) -> Tensor:
-        return self.channels.forward(self.scaling(x), 0, len(self.layer_sizes) + 1)
+        return self.scale_y.inverse(self.channels.forward(self.scale_x(x), 0, len(self.layer_sizes) + 1))
 
     # cached_property writes past Keras' attribute tracking, which would take the functions for layers' state.
     @cached_property

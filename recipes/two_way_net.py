@@ -8,6 +8,7 @@ Configurations are the files in recipes/configs/two_way_net/, or any path to a T
 """
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import keras
@@ -15,11 +16,12 @@ import typer
 
 from vse_zoo.cli import console_errors
 from vse_zoo.data import Dataset, PairBatches, TwoViewBatches, TwoViewData, pooled_regions
-from vse_zoo.features.fisher import FisherVectors, fit_fisher_vectors, vectors_of_words
+from vse_zoo.features.fisher import FisherVectors, fisher_matrix, fit_fisher_vectors, vectors_of_words
 from vse_zoo.models import TwoWayNet
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.training import DevCorrelation, DevRetrieval, Run, TwoWayNetConfig, load_config
 
+SAMPLE = 30_000
 CONFIGS = Path(__file__).parent / "configs" / "two_way_net"
 
 
@@ -51,7 +53,10 @@ def of_sentences(settings: TwoWayNetConfig, dataset: Dataset, fit: bool) -> tupl
         vectors = vectors_of_words(words, ids, text.word_dim, text.word_vectors)
         print(vectors.coverage(["", "", *words[2:]]))
         fit_fisher_vectors(sentences, vectors, ids, settings.train.seed)
-        model.adapt(pooled_regions(dataset, dataset.indices("train")))
+        sample = ids[:: max(1, len(ids) // SAMPLE)]
+        with TemporaryDirectory() as folder:
+            y = fisher_matrix(sample, sentences, Path(folder) / "fisher.npy")
+            model.adapt(pooled_regions(dataset, dataset.indices("train")), y)
     batches = PairBatches(
         dataset, "train", preprocessor.ragged, [text.language], settings.train.batch_size, seed=settings.train.seed
     )

@@ -16,11 +16,9 @@ from rich.table import Table
 from vse_zoo import presets
 from vse_zoo.data import Dataset, sources
 from vse_zoo.errors import ConfigError, VSEZooError
-from vse_zoo.evaluation import evaluate as evaluate_model
-from vse_zoo.evaluation.evaluate import figures_as_dict
-from vse_zoo.evaluation.tables import figures_table
 from vse_zoo.features import backbones
 from vse_zoo.files import write_json
+from vse_zoo.workflow import evaluate_folder
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
 from vse_zoo.workflow.features import add_features, attach_precomputed
@@ -150,16 +148,16 @@ def train(
 @app.command()
 def evaluate(
     model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
-    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
-    split: Annotated[str, typer.Option(help="Split to search in.")] = "test",
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features, or two-view folder.")],
+    split: Annotated[str, typer.Option(help="Split to evaluate on.")] = "test",
     folds: Annotated[int, typer.Option(help="5 gives the mean of five folds, COCO's 1K figures.")] = 1,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")] = None,
 ) -> None:
-    """Retrieval figures in both directions. Example: vse-zoo evaluate runs/first --data data/mine --split test"""
-    figures = evaluate_model(presets.load(model), Dataset.open(data), split, folds=folds)
-    console.print(figures_table(figures, title=f"{model}, {split} split of {data}: retrieval in percent"))
+    """Retrieval figures, or correlations of two views. Example: vse-zoo evaluate runs/first --data data/mine"""
+    found = evaluate_folder(presets.load(model), model, data, split, folds)
+    console.print(found.table)
     if json_file is not None:
-        write_json(json_file, figures_as_dict(figures, split))
+        write_json(json_file, found.values)
 
 
 @app.command()

@@ -39,6 +39,7 @@ SIZES: dict[str, Any] = {
     "layer_sizes": (4, 6, 4),
     "x_dim": DIM,
     "y_dim": 2 * 2 * 3 * 5,
+    "components": 3,
 }
 
 

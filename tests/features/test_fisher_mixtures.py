@@ -195,3 +195,13 @@ def test_impossible_mixtures_are_refused(change: dict[str, np.ndarray], message:
 def test_vectors_of_another_length_are_refused() -> None:
     with pytest.raises(DataError, match=r"found shape \(3, 5\), expected \(N, 4\)"):
         random_mixture().log_density(np.ones((3, 5)))
+
+
+def test_a_word_that_makes_up_a_component_is_fitted() -> None:
+    """Far from the origin, E[x²] − E[x]² of one repeated vector is rounding, and negative in float32."""
+    random = np.random.default_rng(0)
+    vectors = np.vstack([np.full((1, 4), 1000.0), random.normal(size=(60, 4))]).astype("float32")
+    counts = np.array([20_000, *random.integers(1, 5, 60)])
+    mixture = fit_gaussian_mixture(vectors, 3, 0, counts)
+    assert np.all(mixture.scales > 0)
+    np.testing.assert_allclose(mixture.locations[np.argmax(mixture.weights)], 1000.0, rtol=1e-3)

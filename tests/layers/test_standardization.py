@@ -1,4 +1,4 @@
-"""Standardization: mean 0, mean variance 1, and back."""
+"""Standardization: mean 0, deviation 1, and back."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ def test_is_the_identity_until_adapted() -> None:
     np.testing.assert_array_equal(Standardization()(ROWS), ROWS)
 
 
-def test_centres_and_scales_all_dimensions_alike() -> None:
+def test_centres_and_scales_each_dimension() -> None:
     layer = Standardization()
     layer.build((None, 3))
     layer.adapt(ROWS)
     found = layer(ROWS).numpy()
-    np.testing.assert_allclose(found.mean(0), 0, atol=1e-4)
-    np.testing.assert_allclose(found.var(0).mean(), 1, rtol=1e-4)
-    np.testing.assert_allclose(found.std(0) / found.std(0)[0], ROWS.std(0) / ROWS.std(0)[0], rtol=1e-3)
+    np.testing.assert_allclose(found, (ROWS - ROWS.mean(0)) / (ROWS.std(0) + 1e-3), atol=1e-4)
     np.testing.assert_allclose(layer.inverse(layer(ROWS)), ROWS, atol=1e-4)
 
 

@@ -146,10 +146,25 @@ def test_standardised_views_are_reconstructed_in_their_own_units() -> None:
     plain = create()
     for weight, other in zip(plain.channels.weights, model.channels.weights, strict=True):
         weight.assign(other)
-    scaled = [(view - view.mean(0)) / np.sqrt(view.var(0).mean()) for view in (10 * X + 3, 0.01 * Y)]
+    scaled = [(view - view.mean(0)) / (view.std(0) + 1e-3) for view in (10 * X + 3, 0.01 * Y)]
     np.testing.assert_allclose(model.encode_x(10 * X + 3), plain.encode_x(scaled[0]), atol=1e-4)
-    expected = plain.reconstruct_y(scaled[0]) * np.sqrt((0.01 * Y).var(0).mean()) + (0.01 * Y).mean(0)
+    expected = plain.reconstruct_y(scaled[0]) * ((0.01 * Y).std(0) + 1e-3) + (0.01 * Y).mean(0)
     np.testing.assert_allclose(model.reconstruct_y(10 * X + 3), expected, atol=1e-5)
+
+
+def test_principal_components_may_stand_for_a_wide_view() -> None:
+    model = create(y_components=2)
+    model.adapt(X, Y)
+    assert model.channels.maps[-1].kernel.shape == (8, 2)
+    assert model.encode_y(Y).shape == (16, 3)
+    assert model.reconstruct_y(X).shape == (16, 4)
+
+
+def test_dropped_inputs_are_compared_with_whole_views() -> None:
+    outputs = create(input_dropout=0.5)(BATCH, training=True)
+    np.testing.assert_array_equal(outputs["x"], X)
+    whole = create()(BATCH, training=True)
+    assert not np.allclose(outputs["h"], whole["h"])
 
 
 def test_trains_with_fit() -> None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
+from vse_zoo.evaluation.correlation import CorrelationFigures
 from vse_zoo.evaluation.retrieval import Direction, RetrievalFigures
 
-__all__ = ["LANGUAGE_NAMES", "figures_table", "markdown_table", "recalls"]
+__all__ = ["LANGUAGE_NAMES", "correlation_table", "figures_table", "markdown_table", "recalls"]
 
 LANGUAGE_NAMES = {"en": "English", "de": "German", "fr": "French", "cs": "Czech"}
 
@@ -39,4 +40,13 @@ def figures_table(figures: Mapping[str, RetrievalFigures], title: str = "Retriev
             f"{each.i2t.median_rank:g}, {each.t2i.median_rank:g}",
             f"{each.rsum:.1f}",
         )
+    return table
+
+
+def correlation_table(figures: CorrelationFigures, title: str = "Correlations of two views") -> Table:
+    """A rich table of one row."""
+    table = Table(title=title)
+    for column in ("neuron\nsum", "canonical\nsum", "effective\nrank", "directions for\n90% of variance", "variance"):
+        table.add_column(column, justify="right")
+    table.add_row(*(f"{value:.2f}" for value in figures.as_dict().values()))
     return table

@@ -7,6 +7,7 @@ from vse_zoo.layers.normalization import l2_normalize
 from vse_zoo.layers.standardization import Standardization
 from vse_zoo.layers.tied_dense import TiedDense
 from vse_zoo.layers.tied_dropout import TiedDropout
+from vse_zoo.layers.whitening import Whitening
 
 __all__ = [
     "ContextAttention",
@@ -15,5 +16,6 @@ __all__ = [
     "Standardization",
     "TiedDense",
     "TiedDropout",
+    "Whitening",
     "l2_normalize",
 ]

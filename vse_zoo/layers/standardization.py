@@ -15,7 +15,7 @@ Tensor = Any
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
 class Standardization(keras.layers.Layer):
-    """``(x − mean) · scale``; the identity until `adapt` has seen training vectors.
+    """``(x − mean) · scale``, dimension by dimension; the identity until `adapt` has seen training vectors.
 
     Call arguments:
         inputs: (B, D) float.
@@ -36,14 +36,10 @@ class Standardization(keras.layers.Layer):
         self.built = True
 
     def adapt(self, vectors: np.ndarray) -> None:
-        """Sets mean and scale so that (N, D) vectors have mean 0 and, over all dimensions, a mean variance of 1.
-
-        One scale for all dimensions keeps their proportions.
-        """
+        """Sets mean and scale so that (N, D) training vectors have mean 0 and deviation 1; a constant stays 0."""
         vectors = np.asarray(vectors, np.float32)
         self.mean.assign(vectors.mean(axis=0))
-        deviation = np.sqrt(vectors.var(axis=0, dtype=np.float64).mean())
-        self.scale.assign(np.full(vectors.shape[1], 1 / max(float(deviation), 1e-12), np.float32))
+        self.scale.assign(1.0 / (vectors.std(axis=0, dtype=np.float64) + 1e-3))
 
     def call(self, inputs: Tensor) -> Tensor:
         """Shifts and scales; shapes in the class's documentation."""

@@ -11,7 +11,7 @@ import numpy as np
 from vse_zoo.data.attaching import file_hash
 from vse_zoo.data.npy import open_npy
 from vse_zoo.data.two_view.array_files import Matrix
-from vse_zoo.data.two_view.metadata import AGAIN, VIEWS, TwoViewMetadata, array_name
+from vse_zoo.data.two_view.metadata import AGAIN, METADATA, VIEWS, TwoViewMetadata, array_name
 from vse_zoo.data.two_view.writing import write_folder
 from vse_zoo.errors import DataError, located
 
@@ -42,6 +42,11 @@ class TwoViewData:
     def open(cls, path: str | Path) -> TwoViewData:
         """Opens a folder; the same as the constructor."""
         return cls(path)
+
+    @staticmethod
+    def is_at(path: str | Path) -> bool:
+        """Whether there is a two-view folder, whole or not."""
+        return (Path(path) / METADATA).is_file()
 
     @property
     def content_hash(self) -> str:

@@ -12,8 +12,8 @@ import tensorflow as tf
 from keras import ops
 
 from vse_zoo.features.fisher import FisherVectors
-from vse_zoo.layers import Standardization, l2_normalize
-from vse_zoo.losses import ContrastiveLoss, Decorrelation, SquaredDistance, TripletLoss
+from vse_zoo.layers import Standardization, Whitening, l2_normalize
+from vse_zoo.losses import CanonicalDistance, ContrastiveLoss, Decorrelation, SquaredDistance, TripletLoss
 from vse_zoo.models.base import VSEModel
 from vse_zoo.models.two_way_net.channels import Architecture, Channels
 from vse_zoo.preprocessing import TextPreprocessor
@@ -22,16 +22,17 @@ __all__ = ["TwoWayNet"]
 
 Tensor = Any
 Array = np.ndarray
-_OBJECTS = ("preprocessor", "sentences", "decorrelation", "ranking_loss")
-_WEIGHTS = ("reconstruction_weight", "mid_weight", "decorrelation_weight", "ranking_weight")
+_OBJECTS = ("preprocessor", "sentences", "canonical", "decorrelation", "ranking_loss")
+_SIZES = ("x_dim", "y_dim", "y_components", "y_ridge", "input_dropout")
+_WEIGHTS = ("reconstruction_weight", "mid_weight", "canonical_weight", "decorrelation_weight", "ranking_weight")
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
 class TwoWayNet(VSEModel):
     """Maps view x to view y through hidden layers, and y back to x through their transposes; they meet in the middle.
 
-    The loss is ``w_r (L_x + L_y) + w_h L_h + λ_decov R_decov + λ_w R_w + λ_γ R_γ``. The views are two matrices, or
-    pictures (the mean of their regions) and sentences (Fisher vectors); both are standardised once `adapt` was called.
+    The loss is ``w_r (L_x + L_y) + w_h L_h + λ_decov R_decov + λ_w R_w + λ_γ R_γ``, and what you add to it. The views
+    are two matrices, or pictures (the mean of their regions) and sentences (Fisher vectors).
 
     Args:
         layer_sizes: sizes of the hidden layers between x and y.
@@ -39,8 +40,14 @@ class TwoWayNet(VSEModel):
         y_dim: size of view y; that of the Fisher vectors for sentences.
         preprocessor: turns sentences of one language into word ids; None for two matrices.
         sentences: turns word ids into view y; None for two matrices.
+        y_components: number of principal components that stand for view y, once `adapt` was called; all dimensions
+            by default, as in the paper.
+        y_ridge: of their `vse_zoo.layers.Whitening`.
+        input_dropout: rate on both views in training; the reconstructions are compared with the whole views.
         reconstruction_weight: w_r of L_x = ‖x − x̃‖² and L_y = ‖y − ỹ‖².
         mid_weight: w_h of L_h, the squared distance of the two mid representations.
+        canonical_weight: w_c of ``canonical``, their distance after linear CCA; not in the paper.
+        canonical: a `CanonicalDistance`.
         decorrelation_weight: λ_decov.
         decorrelation: R_decov of one view; the sum over both views counts.
         ranking_weight: of ``ranking_loss`` on the correlations of mid representations; not in the paper.
@@ -68,8 +75,13 @@ class TwoWayNet(VSEModel):
         y_dim: int,
         preprocessor: TextPreprocessor | None = None,
         sentences: FisherVectors | None = None,
+        y_components: int | None = None,
+        y_ridge: float = 1e-3,
+        input_dropout: float = 0.0,
         reconstruction_weight: float = 1.0,
         mid_weight: float = 1.0,
+        canonical_weight: float = 0.0,
+        canonical: CanonicalDistance | None = None,
         decorrelation_weight: float = 0.05,
         decorrelation: Decorrelation | None = None,
         ranking_weight: float = 0.0,
@@ -86,20 +98,25 @@ class TwoWayNet(VSEModel):
         self.sentences: Any = sentences
         self.reconstruction_weight = reconstruction_weight
         self.mid_weight = mid_weight
+        self.canonical_weight = canonical_weight
+        self.canonical = canonical or CanonicalDistance()
         self.decorrelation_weight = decorrelation_weight
         self.decorrelation = decorrelation or Decorrelation()
         self.ranking_weight = ranking_weight
         self.ranking_loss = ranking_loss or ContrastiveLoss()
         self.distance = SquaredDistance()
-        self.scale_x, self.scale_y = Standardization(name="scale_x"), Standardization(name="scale_y")
-        self.channels = Channels(Architecture.of(layer_sizes, **architecture), x_dim, y_dim, name="channels")
-        names = (
-            "reconstruction_x",
-            "reconstruction_y",
-            "mid",
-            "decorrelation",
-            *(["ranking"] if ranking_weight else []),
+        self.y_components = y_components
+        self.y_ridge = y_ridge
+        self.input_dropout = input_dropout
+        self.scale_x = Standardization(name="scale_x")
+        self.scale_y = (
+            Whitening(y_components, y_ridge, name="scale_y") if y_components else Standardization(name="scale_y")
         )
+        self.drop = keras.layers.Dropout(input_dropout, name="input_dropout")
+        shape = Architecture.of(layer_sizes, **architecture)
+        self.channels = Channels(shape, x_dim, y_components or y_dim, name="channels")
+        optional = [name for name in ("canonical", "ranking") if getattr(self, f"{name}_weight")]
+        names = ("reconstruction_x", "reconstruction_y", "mid", "decorrelation", *optional)
         self.loss_parts = {part: keras.metrics.Mean(part) for part in names}
 
     def build(self, input_shape: Any = None) -> None:
@@ -112,7 +129,7 @@ class TwoWayNet(VSEModel):
         self.built = True
 
     def adapt(self, x: Array, y: Array) -> None:
-        """Standardises both views by the statistics of training rows, (N, x_dim) and (M, y_dim).
+        """Standardises view x, and standardises or whitens view y, by training rows (N, x_dim) and (M, y_dim).
 
         Wide views of small numbers, such as Fisher vectors, need it: normalisation would damp what lies below its ε.
         """
@@ -122,7 +139,8 @@ class TwoWayNet(VSEModel):
     def call(self, batch: Mapping[str, Any], training: bool = False) -> dict[str, Tensor]:
         """Both channels on a batch; shapes in the class's documentation."""
         x, y = self._views(batch)
-        h, g, y_tilde, x_tilde = self.channels(x, y, training=training)
+        dropped = self.drop(x, training=training), self.drop(y, training=training)
+        h, g, y_tilde, x_tilde = self.channels(*dropped, training=training)
         return {"x": x, "y": y, "h": h, "g": g, "x_reconstructed": x_tilde, "y_reconstructed": y_tilde}
 
     def _views(self, batch: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
@@ -143,15 +161,16 @@ class TwoWayNet(VSEModel):
             "mid": self.distance(h, g),
             "decorrelation": self.decorrelation(h) + self.decorrelation(g),
         }
-        reconstruction = parts["reconstruction_x"] + parts["reconstruction_y"]
-        loss = self.reconstruction_weight * reconstruction + self.mid_weight * parts["mid"]
-        loss += self.decorrelation_weight * parts["decorrelation"]
+        if self.canonical_weight:
+            parts["canonical"] = self.canonical(h, g)
         if self.ranking_weight:
             parts["ranking"] = self._ranking(x, h, g)
-            loss += self.ranking_weight * parts["ranking"]
         for name, value in parts.items():
             self.loss_parts[name].update_state(value)
-        return loss + regularization
+        return sum(self._weight(name) * value for name, value in parts.items()) + regularization
+
+    def _weight(self, part: str) -> float:
+        return float(getattr(self, f"{part.removesuffix('_x').removesuffix('_y')}_weight"))
 
     def _ranking(self, batch: Mapping[str, Any], h: Tensor, g: Tensor) -> Tensor:
         ids = batch["image_id"] if "image_id" in batch else ops.arange(ops.shape(h)[0])
@@ -223,7 +242,8 @@ class TwoWayNet(VSEModel):
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        sizes = {"layer_sizes": list(self.layer_sizes), "x_dim": self.x_dim, "y_dim": self.y_dim}
+        sizes = {"layer_sizes": list(self.layer_sizes)}
+        sizes |= {name: getattr(self, name) for name in _SIZES}
         return {
             **super().get_config(),
             **sizes,

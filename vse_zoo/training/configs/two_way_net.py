@@ -29,8 +29,12 @@ class ModelConfig(Section):
     gamma_strength: float = Field(0.05, ge=0)
     momentum: float = Field(0.99, ge=0, lt=1)
     synchronized: bool = False
+    y_components: int | None = Field(None, gt=0)
+    y_ridge: float = Field(1e-3, ge=0)
+    input_dropout: float = Field(0.0, ge=0, lt=1)
     reconstruction_weight: float = Field(1.0, ge=0)
     mid_weight: float = Field(1.0, ge=0)
+    canonical_weight: float = Field(0.0, ge=0)
     decorrelation_weight: float = Field(0.05, ge=0)
     ranking_weight: float = Field(0.0, ge=0)
 
@@ -78,5 +82,5 @@ class TwoWayNetConfig(WithOptimizer):
 
     def network(self) -> dict[str, Any]:
         """Arguments of `TwoWayNet`, but for the views."""
-        sections = {"decorrelation": self.decorrelation.loss(), "ranking_loss": self.ranking.loss()}
-        return {**self.model.model_dump(), **sections}
+        losses = {"decorrelation": self.decorrelation.loss(), "ranking_loss": self.ranking.loss()}
+        return {**self.model.model_dump(), **losses}

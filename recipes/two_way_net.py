@@ -29,6 +29,7 @@ def of_matrices(settings: TwoWayNetConfig, data: TwoViewData) -> tuple[TwoWayNet
     """The network, batches and dev figures of a two-view folder."""
     batches = TwoViewBatches(data, "train", settings.train.batch_size, seed=settings.train.seed)
     model = TwoWayNet(x_dim=data.x_dim, y_dim=data.y_dim, **settings.network())
+    model.build()
     return model, batches, DevCorrelation(data, settings.train.monitor)
 
 
@@ -63,17 +64,8 @@ def of_sentences(settings: TwoWayNetConfig, dataset: Dataset, fit: bool) -> tupl
     return model, batches, DevRetrieval(dataset)
 
 
-def main(
-    data: Annotated[Path, typer.Option(help="Two-view folder, or dataset folder with region features.")],
-    out: Annotated[Path, typer.Option(help="Run folder to make.")],
-    config: Annotated[str, typer.Option(help="Name of a configuration, or path of a TOML file.")] = "mnist",
-    seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
-    resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
-) -> None:
-    """Train, keep the best epoch by its dev figure as a preset in OUT/best."""
-    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    settings = load_config(path, TwoWayNetConfig, seed=seed, epochs=epochs)
+def train(settings: TwoWayNetConfig, data: Path, out: Path, resume: bool) -> Run:
+    """Trains as the configuration says; the run that holds the best epoch."""
     opened = Dataset.open(data) if settings.sentences else TwoViewData.open(data)
     run = Run(out, settings, opened, resume)
     keras.utils.set_random_seed(settings.train.seed)
@@ -82,7 +74,6 @@ def main(
         model, batches, dev = of_matrices(settings, opened)
     else:
         model, batches, dev = of_sentences(settings, opened, fit=not run.begun)
-    model.build()
     model.compile(
         settings.optimizer.optimizer(batches.steps_per_epoch, settings.train.epochs),
         # XLA can't compile Fisher vectors: their number of words is not known beforehand.
@@ -99,6 +90,20 @@ def main(
             callbacks=run.callbacks(dev),
             shuffle=False,
         )
+    return run
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Two-view folder, or dataset folder with region features.")],
+    out: Annotated[Path, typer.Option(help="Run folder to make.")],
+    config: Annotated[str, typer.Option(help="Name of a configuration, or path of a TOML file.")] = "mnist",
+    seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
+    resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
+) -> None:
+    """Train, keep the best epoch by its dev figure as a preset in OUT/best."""
+    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
+    run = train(load_config(path, TwoWayNetConfig, seed=seed, epochs=epochs), data, out, resume)
     print(f"The best model is in {run.best}. Next: vse-zoo evaluate {out} --data {data} --split test")
 
 

@@ -1,0 +1,97 @@
+"""The ablation of 2-Way Nets (table 3 of the paper) on two matrices: one change at a time, several seeds, one table.
+
+    python recipes/two_way_ablation.py --data data/mnist_halves --out runs/ablation --epochs 80 --seeds 3
+
+Finished cells are kept, and an interrupted grid goes on where it stopped when the command is given again. The learning
+rate is halved every quarter of the epochs, as it is in the paper's 80.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import keras
+import numpy as np
+import typer
+from two_way_net import CONFIGS, train
+
+from vse_zoo import presets
+from vse_zoo.cli import console_errors
+from vse_zoo.data import TwoViewData
+from vse_zoo.evaluation.correlation import evaluate_correlation
+from vse_zoo.evaluation.tables import markdown_table
+from vse_zoo.files import read_json, write_json, write_text
+from vse_zoo.training import TwoWayNetConfig, load_config
+
+# Without batch normalisation the paper, too, had to lower the learning rate.
+ROWS: dict[str, dict[str, Any]] = {
+    "as published": {},
+    "no batch normalisation": {"batch_norm": "none", "learning_rate": 1e-5},
+    "batch normalisation before the activation": {"batch_norm": "before"},
+    "ReLU": {"negative_slope": 0.0},
+    "no 1/γ": {"gamma_strength": 0.0},
+    "no decorrelation": {"decorrelation_weight": 0.0},
+    "no L_h": {"mid_weight": 0.0},
+    "ordinary dropout": {"tied_dropout": False},
+    "no dropout": {"dropout": 0.0},
+    "untied": {"tied": False},
+}
+COLUMNS = ("neuron sum", "canonical sum", "effective rank", "directions for 90%", "variance")
+
+
+def changed(settings: TwoWayNetConfig, changes: dict[str, Any]) -> TwoWayNetConfig:
+    """The configuration of one cell."""
+    changes = dict(changes)
+    optimizer = {"step_epoch": max(1, settings.train.epochs // 4)}
+    if "learning_rate" in changes:
+        optimizer["learning_rate"] = changes.pop("learning_rate")
+    return settings.model_copy(
+        update={
+            "model": settings.model.model_copy(update=changes),
+            "optimizer": settings.optimizer.model_copy(update=optimizer),
+        }
+    )
+
+
+def cell(settings: TwoWayNetConfig, data: Path, out: Path, split: str) -> list[float]:
+    """Test figures of one run, trained unless that was done before."""
+    path = out / f"{split}.json"
+    if not path.exists():
+        keras.backend.clear_session()
+        run = train(settings, data, out, resume=True)
+        found = evaluate_correlation(presets.load(run.best), TwoViewData.open(data), split)
+        write_json(path, found.as_dict())
+    return list(read_json(path).values())
+
+
+def spread(cells: list[list[float]]) -> list[str]:
+    """Mean ± sample standard deviation over the seeds, column by column."""
+    values = np.array(cells)
+    if len(values) == 1:
+        return [f"{value:.2f}" for value in values[0]]
+    return [f"{m:.2f} ± {s:.2f}" for m, s in zip(values.mean(0), values.std(0, ddof=1), strict=True)]
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Two-view folder.")],
+    out: Annotated[Path, typer.Option(help="Folder for the runs and the table.")],
+    config: Annotated[str, typer.Option(help="Name of the configuration to change.")] = "mnist",
+    epochs: Annotated[int, typer.Option(help="Of every run.")] = 80,
+    seeds: Annotated[int, typer.Option(help="Runs of each row.")] = 3,
+    split: Annotated[str, typer.Option(help="Split of the figures; the best epoch is chosen on dev.")] = "test",
+) -> None:
+    """Train every row of the ablation with several seeds, and write OUT/table.md."""
+    table: dict[str, list[list[float]]] = {name: [] for name in ROWS}
+    for seed in range(seeds):
+        settings = load_config(CONFIGS / f"{config}.toml", TwoWayNetConfig, seed=seed, epochs=epochs)
+        for name, changes in ROWS.items():
+            print(f"{name}, seed {seed}", flush=True)
+            place = out / f"{name.replace(' ', '_').replace('/', '_over_')}-{seed}"
+            table[name].append(cell(changed(settings, changes), data, place, split))
+        rows = [[name, *spread(cells)] for name, cells in table.items()]
+        write_text(out / "table.md", markdown_table(["", *COLUMNS], rows) + "\n")
+    print((out / "table.md").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    with console_errors():
+        typer.run(main)

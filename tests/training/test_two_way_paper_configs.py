@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ print(json.dumps({"loss": float(np.ravel(loss)[0]), "trained": trained, "peak_gi
 
 def parameters(sizes: tuple[int, ...], parts: int) -> int:
     """Kernels once, two biases a map, γ and β of both channels on every hidden layer."""
-    pairs = list(zip(sizes, sizes[1:], strict=False))
+    pairs = list(pairwise(sizes))
     kernels = sum(a * b for a, b in pairs[:-1]) + pairs[-1][0] * pairs[-1][1] // parts
     return kernels + sum(a + b for a, b in pairs) + 4 * sum(sizes[1:-1])
 

@@ -62,7 +62,7 @@ def matrices(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_two_view(tmp_path_factory.mktemp("views") / "data", splits, name="tiny", origin="drawn").path
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """The machine went down."""
 
 
@@ -71,10 +71,10 @@ def test_two_matrices_resume_to_the_same_weights(
 ) -> None:
     settings = config(tmp_path, MATRICES)
     train("two_way_net", matrices, tmp_path / "whole", config=settings)
-    interrupt(Stopped(), epoch=1, batch=2)
-    with pytest.raises(Stopped):
+    interrupt(StoppedError(), epoch=1, batch=2)
+    with pytest.raises(StoppedError):
         train("two_way_net", matrices, tmp_path / "parts", config=settings)
-    interrupt(Stopped(), epoch=9)
+    interrupt(StoppedError(), epoch=9)
     train("two_way_net", matrices, tmp_path / "parts", config=settings, resume=True)
     assert_same_weights(tmp_path / "whole" / "last.weights.h5", tmp_path / "parts" / "last.weights.h5")
     rows = read_history(tmp_path / "whole")

@@ -18,7 +18,7 @@ from vse_zoo.data import Dataset, sources
 from vse_zoo.errors import ConfigError, VSEZooError
 from vse_zoo.features import backbones
 from vse_zoo.files import write_json
-from vse_zoo.workflow import evaluate_folder
+from vse_zoo.workflow import evaluate_folder, recipe_names
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
 from vse_zoo.workflow.features import add_features, attach_precomputed
@@ -131,12 +131,12 @@ def _grid(text: str) -> tuple[int, int]:
 
 @app.command()
 def train(
-    recipe: Annotated[str, typer.Argument(help="Name of a recipe: context_attention.")],
-    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
+    recipe: Annotated[str, typer.Argument(help=f"Name of a recipe: {', '.join(recipe_names())}.")],
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features, or two-view folder.")],
     out: Annotated[Path, typer.Option(help="Run folder to make.")],
     config: Annotated[
-        str, typer.Option(help="Name of one of the recipe's configurations, or a TOML file.")
-    ] = "flickr8k",
+        str | None, typer.Option(help="Name of one of the recipe's configurations, or a TOML file.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,

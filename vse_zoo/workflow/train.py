@@ -18,11 +18,12 @@ def recipe_names() -> list[str]:
 
 
 def train(recipe: str, data: Path, out: Path, **options: Any) -> None:
-    """Calls ``main`` of recipes/<recipe>.py; the options are its parameters.
+    """Calls ``main`` of recipes/<recipe>.py; the options are its parameters, None leaves one at its default.
 
     Raises:
         ConfigError: there is no such recipe.
     """
     if recipe not in recipe_names():
         raise ConfigError(f"recipe: found {recipe!r}, expected one of: {', '.join(recipe_names())}.")
-    runpy.run_path(str(registry.recipes() / f"{recipe}.py"))["main"](data, out, **options)
+    given = {name: value for name, value in options.items() if value is not None}
+    runpy.run_path(str(registry.recipes() / f"{recipe}.py"))["main"](data, out, **given)

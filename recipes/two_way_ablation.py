@@ -25,7 +25,7 @@ from vse_zoo.training import TwoWayNetConfig, load_config
 # Without batch normalisation the paper, too, had to lower the learning rate.
 ROWS: dict[str, dict[str, Any]] = {
     "as published": {},
-    "no batch normalisation": {"batch_norm": "none", "learning_rate": 1e-5},
+    "no batch normalisation": {"batch_norm": "none", "rate": 0.1},
     "batch normalisation before the activation": {"batch_norm": "before"},
     "ReLU": {"negative_slope": 0.0},
     "no 1/γ": {"gamma_strength": 0.0},
@@ -38,12 +38,11 @@ ROWS: dict[str, dict[str, Any]] = {
 COLUMNS = ("neuron sum", "canonical sum", "effective rank", "directions for 90%", "variance")
 
 
-def changed(settings: TwoWayNetConfig, changes: dict[str, Any]) -> TwoWayNetConfig:
+def changed(settings: TwoWayNetConfig, changes: dict[str, Any], learning_rate: float) -> TwoWayNetConfig:
     """The configuration of one cell."""
     changes = dict(changes)
-    optimizer = {"step_epoch": max(1, settings.train.epochs // 4)}
-    if "learning_rate" in changes:
-        optimizer["learning_rate"] = changes.pop("learning_rate")
+    optimizer: dict[str, Any] = {"step_epoch": max(1, settings.train.epochs // 4)}
+    optimizer["learning_rate"] = learning_rate * changes.pop("rate", 1.0)
     return settings.model_copy(
         update={
             "model": settings.model.model_copy(update=changes),
@@ -77,6 +76,7 @@ def main(
     config: Annotated[str, typer.Option(help="Name of the configuration to change.")] = "mnist",
     epochs: Annotated[int, typer.Option(help="Of every run.")] = 80,
     seeds: Annotated[int, typer.Option(help="Runs of each row.")] = 3,
+    learning_rate: Annotated[float, typer.Option(help="At the start; for fewer epochs a higher one.")] = 1e-4,
     split: Annotated[str, typer.Option(help="Split of the figures; the best epoch is chosen on dev.")] = "test",
 ) -> None:
     """Train every row of the ablation with several seeds, and write OUT/table.md."""
@@ -86,7 +86,7 @@ def main(
         for name, changes in ROWS.items():
             print(f"{name}, seed {seed}", flush=True)
             place = out / f"{name.replace(' ', '_').replace('/', '_over_')}-{seed}"
-            table[name].append(cell(changed(settings, changes), data, place, split))
+            table[name].append(cell(changed(settings, changes, learning_rate), data, place, split))
         rows = [[name, *spread(cells)] for name, cells in table.items()]
         write_text(out / "table.md", markdown_table(["", *COLUMNS], rows) + "\n")
     print((out / "table.md").read_text(encoding="utf-8"))

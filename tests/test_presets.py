@@ -106,8 +106,8 @@ def test_unknown_names_are_refused_with_those_that_are_known(
 
 def test_every_built_in_model_says_what_it_is() -> None:
     for name in vse_zoo.list_models():
-        assert presets.languages(name)
-        assert presets.metadata(name)
+        assert presets.metadata(name)["dataset"]["name"]
+        assert set(presets.languages(name)) == set(vse_zoo.load(name).languages)
 
 
 def edit(path: Path, **fields: object) -> None:

@@ -53,28 +53,34 @@ def test_the_tied_kernel_is_decayed_once_and_biases_are_not() -> None:
 
 
 def test_locally_dense_is_a_block_diagonal_dense() -> None:
-    layer = filled(LocallyDense(4, parts=2))
+    layer = LocallyDense(4, parts=2)
+    layer.build((None, 6))
+    for number, part in enumerate(layer.maps):
+        part.bias.assign(np.arange(2) + 2 * number + 1.0)
+        part.reverse_bias.assign(-np.arange(3) - 3 * number - 1.0)
     block = np.zeros((6, 4))
-    block[:3, :2], block[3:, 2:] = layer.kernel.numpy()
+    block[:3, :2], block[3:, 2:] = (part.kernel.numpy() for part in layer.maps)
     np.testing.assert_allclose(layer(X), X @ block + np.arange(4) + 1, atol=1e-5)
     np.testing.assert_allclose(layer(Y, reverse=True), Y @ block.T - np.arange(6) - 1, atol=1e-5)
     assert layer.count_params() == 6 * 4 // 2 + 4 + 6
 
 
 def test_parts_of_a_locally_dense_layer_start_different() -> None:
-    layer = filled(LocallyDense(4, parts=2))
-    assert not np.allclose(layer.kernel[0], layer.kernel[1])
+    layer = LocallyDense(4, parts=2)
+    layer.build((None, 6))
+    assert not np.allclose(layer.maps[0].kernel, layer.maps[1].kernel)
 
 
 @pytest.mark.parametrize("kind", [TiedDense, LocallyDense])
 @pytest.mark.parametrize("tied", [True, False])
-def test_the_tie_survives_a_keras_file(kind: type[TiedDense], tied: bool, tmp_path: Path) -> None:
+def test_the_tie_survives_a_keras_file(kind: type[TiedDense | LocallyDense], tied: bool, tmp_path: Path) -> None:
     layer = kind(4, tied=tied)
     x, y = keras.Input((6,)), keras.Input((4,))
     keras.Model([x, y], [layer(x), layer(y, reverse=True)]).save(tmp_path / "both.keras")
     copy = keras.saving.load_model(tmp_path / "both.keras")
     loaded = copy.get_layer(layer.name)
-    assert (loaded.kernel is loaded.reverse_kernel) is tied
+    for part in getattr(loaded, "maps", [loaded]):
+        assert (part.kernel is part.reverse_kernel) is tied
     for found, expected in zip(copy([X, Y]), [layer(X), layer(Y, reverse=True)], strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 

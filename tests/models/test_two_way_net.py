@@ -29,9 +29,9 @@ def create(**options: Any) -> TwoWayNet:
     keras.utils.set_random_seed(1)
     model = TwoWayNet(SIZES[1:-1], 6, 4, **{"dropout": 0.0, **options})
     model.build()
-    for layer in model.channels.maps:
-        layer.bias.assign(RANDOM.normal(size=layer.bias.shape))
-        layer.reverse_bias.assign(RANDOM.normal(size=layer.reverse_bias.shape))
+    for weight in model.trainable_weights:
+        if weight.name.endswith("bias"):
+            weight.assign(RANDOM.normal(size=weight.shape))
     return model
 
 

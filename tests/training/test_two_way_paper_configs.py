@@ -34,7 +34,7 @@ settings = load_config(Path(sys.argv[1]), TwoWayNetConfig)
 x_dim, y_dim = int(sys.argv[2]), int(sys.argv[3])
 model = TwoWayNet(x_dim=x_dim, y_dim=y_dim, **settings.network())
 model.build()
-model.compile(settings.optimizer.optimizer(100, settings.train.epochs))
+model.compile(settings.optimizer.optimizer(100, settings.train.epochs), jit_compile=settings.sentences is None)
 random = np.random.default_rng(0)
 batch = {name: random.normal(size=(settings.train.batch_size, size)).astype("float32") / size**0.5
          for name, size in (("x", x_dim), ("y", y_dim))}

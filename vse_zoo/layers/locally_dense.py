@@ -15,15 +15,16 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class LocallyDense(TiedDense):
-    """The input cut into ``parts``, a dense map for each, outputs side by side; 1/parts of a dense kernel's weights.
+class LocallyDense(keras.layers.Layer):
+    """The input cut into ``parts``, a `TiedDense` for each, outputs side by side; 1/parts of a dense kernel's weights.
 
-    Tied as `TiedDense` is: in reverse each part runs through the transpose of its own map.
+    The biases of the parts side by side are the one bias that the paper adds. In reverse each part runs through the
+    transpose of its own map.
 
     Args:
         units: size of the forward output; a multiple of ``parts``, as the input's size must be.
         parts: m, the number of maps.
-        kwargs: those of `TiedDense`.
+        tied, kernel_initializer, kernel_regularizer: of each `TiedDense`.
 
     Call arguments:
         inputs: (B, input size); with ``reverse``, (B, units).
@@ -36,40 +37,52 @@ class LocallyDense(TiedDense):
         ValueError: a size can't be cut into ``parts``.
     """
 
-    def __init__(self, units: int, parts: int = 2, **kwargs: Any) -> None:
-        super().__init__(units, **kwargs)
-        self.parts = parts
+    def __init__(
+        self,
+        units: int,
+        parts: int = 2,
+        tied: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        kernel_regularizer: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
         _check_divisible("units", units, parts)
+        self.supports_masking = True
+        self.units = units
+        self.parts = parts
+        # Layers of their own, not one stacked kernel: a step then holds the gradients of one part at a time.
+        self.maps = [
+            TiedDense(
+                units // parts,
+                tied=tied,
+                kernel_initializer=keras.initializers.get(kernel_initializer).clone(),
+                kernel_regularizer=kernel_regularizer,
+                dtype=self.dtype_policy,
+                name=f"part_{number + 1}",
+            )
+            for number in range(parts)
+        ]
 
-    def build(self, input_shape: tuple[int | None, ...]) -> None:
-        """Creates kernels (parts, input size / parts, units / parts) and the two biases."""
-        _check_divisible("the input's size", int(input_shape[-1] or 0), self.parts)
-        super().build(input_shape)
+    def build(self, input_shape: tuple[Any, ...]) -> None:
+        """Creates the maps for a forward input of that shape."""
+        _check_divisible("the input's size", int(input_shape[-1]), self.parts)
+        for layer in self.maps:
+            layer.build((*input_shape[:-1], input_shape[-1] // self.parts))
+        self.built = True
 
-    def _add_kernel(self, name: str) -> Any:
-        # Each map is drawn as a dense layer of its own size would be.
-        initializers = [self.kernel_initializer.clone() for _ in range(self.parts)]
-        return self.add_weight(
-            shape=(self.parts, self.input_dim // self.parts, self.units // self.parts),
-            initializer=lambda shape, dtype: ops.stack([draw(shape[1:], dtype=dtype) for draw in initializers]),
-            regularizer=self.kernel_regularizer,
-            name=name,
-        )
-
-    def _forward(self, inputs: Tensor) -> Tensor:
-        outputs = ops.einsum("bpi,pij->bpj", self._cut(inputs, self.input_dim), self.kernel)
-        return ops.reshape(outputs, (-1, self.units))
-
-    def _reverse(self, inputs: Tensor) -> Tensor:
-        outputs = ops.einsum("bpj,pij->bpi", self._cut(inputs, self.units), self.reverse_kernel)
-        return ops.reshape(outputs, (-1, self.input_dim))
-
-    def _cut(self, inputs: Tensor, size: int) -> Tensor:
-        return ops.reshape(inputs, (-1, self.parts, size // self.parts))
+    def call(self, inputs: Tensor, reverse: bool = False) -> Tensor:
+        """One direction; shapes in the class's documentation."""
+        cut = ops.split(inputs, self.parts, axis=-1)
+        outputs = [layer(part, reverse=reverse) for layer, part in zip(self.maps, cut, strict=True)]
+        return ops.concatenate(outputs, axis=-1)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**super().get_config(), "parts": self.parts}
+        shared = self.maps[0].get_config()
+        names = ("tied", "kernel_initializer", "kernel_regularizer")
+        sizes = {"units": self.units, "parts": self.parts}
+        return {**super().get_config(), **sizes, **{name: shared[name] for name in names}}
 
 
 def _check_divisible(name: str, size: int, parts: int) -> None:

@@ -83,7 +83,7 @@ class Architecture:
             raise ValueError(f"parts must have {maps} numbers, one for each map, got {list(parts)}.")
         return cls(tuple(layer_sizes), position, parts, **options)
 
-    def map(self, number: int, units: int) -> TiedDense:
+    def map(self, number: int, units: int) -> TiedDense | LocallyDense:
         """Map ``number`` (from 0) to ``units``."""
         options: dict[str, Any] = {
             "tied": self.tied,

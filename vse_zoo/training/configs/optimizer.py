@@ -28,12 +28,12 @@ class OptimizerConfig(Section):
     step_epoch: int = Field(15, gt=0)
     step_factor: float = Field(0.1, gt=0)
     weight_decay: float = Field(1e-6, ge=0)
-    clip_norm: float | None = Field(2.0, gt=0)
+    clip_norm: float = Field(2.0, ge=0)
 
     def optimizer(self, steps_per_epoch: int, epochs: int) -> keras.optimizers.Optimizer:
         """The optimiser for a run of that many steps and epochs."""
         rate = self._rate(steps_per_epoch, epochs)
-        shared: dict[str, Any] = {"weight_decay": self.weight_decay or None, "global_clipnorm": self.clip_norm}
+        shared: dict[str, Any] = {"weight_decay": self.weight_decay or None, "global_clipnorm": self.clip_norm or None}
         if self.kind == "sgd":
             return keras.optimizers.SGD(rate, momentum=self.momentum, nesterov=True, **shared)
         optimizer = keras.optimizers.AdamW(rate, **{**shared, "weight_decay": self.weight_decay})

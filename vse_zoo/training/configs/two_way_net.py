@@ -76,7 +76,13 @@ class TwoWayNetConfig(WithOptimizer):
     ranking: RankingConfig = RankingConfig(kind="contrastive")
     sentences: SentencesConfig | None = None
     optimizer: OptimizerConfig = OptimizerConfig(
-        kind="sgd", learning_rate=1e-4, schedule="staircase", step_epoch=20, step_factor=0.5, weight_decay=0
+        kind="sgd",
+        learning_rate=1e-4,
+        schedule="staircase",
+        step_epoch=20,
+        step_factor=0.5,
+        weight_decay=0,
+        clip_norm=0,
     )
     train: TwoWayTrainConfig = Field(TwoWayTrainConfig(), validate_default=True)
 

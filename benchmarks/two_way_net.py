@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=200, help="a round")
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     parser.add_argument("--no-jit", dest="jit", action="store_false", help="do not compile our step with XLA")
-    parser.add_argument("--steps-per-execution", type=int, default=1, help="of ours")
+    parser.add_argument("--steps-per-execution", type=int, default=20, help="of ours, as in the recipe")
     args = parser.parse_args()
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(args.threads)

@@ -74,17 +74,20 @@ def train(settings: TwoWayNetConfig, data: Path, out: Path, resume: bool) -> Run
         model, batches, dev = of_matrices(settings, opened)
     else:
         model, batches, dev = of_sentences(settings, opened, fit=not run.begun)
+    steps = batches.steps_per_epoch
     model.compile(
-        settings.optimizer.optimizer(batches.steps_per_epoch, settings.train.epochs),
+        settings.optimizer.optimizer(steps, settings.train.epochs),
         # XLA can't compile Fisher vectors: their number of words is not known beforehand.
         jit_compile=settings.sentences is None,
+        # Several short steps a call, in whole calls an epoch.
+        steps_per_execution=1 if settings.sentences else max(n for n in range(1, 21) if steps % n == 0),
     )
-    run.restore(model, batches.steps_per_epoch)
+    run.restore(model, steps)
 
     with run.interruptible(model):
         model.fit(
             batches.dataset(run.epoch),
-            steps_per_epoch=batches.steps_per_epoch,
+            steps_per_epoch=steps,
             initial_epoch=run.epoch,
             epochs=settings.train.epochs,
             callbacks=run.callbacks(dev),

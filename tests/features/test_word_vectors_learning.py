@@ -92,7 +92,9 @@ def test_neighbours_on_real_captions(shared_data: Path) -> None:
     counts = Counter(word for caption in captions for word in caption)
     words = ["", "[UNK]", *sorted(word for word in counts if counts[word] >= 20)]
     ids = {word: place for place, word in enumerate(words)}
-    learned = learn_word_vectors([[ids.get(word, 1) for word in caption] for caption in captions], len(words), 50)
+    learned = learn_word_vectors(
+        [[ids.get(word, 1) for word in caption] for caption in captions], len(words), 50, window=2
+    )
     unit = learned.vectors / np.maximum(np.linalg.norm(learned.vectors, axis=1, keepdims=True), 1e-9)
 
     def near(word: str) -> set[str]:

@@ -71,7 +71,7 @@ def test_two_matrices_resume_to_the_same_weights(
 ) -> None:
     settings = config(tmp_path, MATRICES)
     train("two_way_net", matrices, tmp_path / "whole", config=settings)
-    interrupt(StoppedError(), epoch=1, batch=2)
+    interrupt(StoppedError(), epoch=1, batch=3)
     with pytest.raises(StoppedError):
         train("two_way_net", matrices, tmp_path / "parts", config=settings)
     interrupt(StoppedError(), epoch=9)

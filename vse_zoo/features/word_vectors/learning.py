@@ -23,7 +23,7 @@ def learn_word_vectors(
     vocabulary_size: int,
     dim: int = 300,
     *,
-    window: int = 2,
+    window: int = 5,
     smoothing: float = 0.75,
     negatives: float = 1.0,
     special_ids: int = 2,

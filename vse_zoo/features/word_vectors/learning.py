@@ -38,7 +38,7 @@ def learn_word_vectors(
         vocabulary_size: V.
         dim: D.
         window: words on either side that count as context. At 2 the neighbours of a word can replace it ('dog' and
-            'puppy'); at 5, half a caption, they rather stand beside it ('beach' and 'sand').
+            'puppy'); at 5, half a caption, they rather stand beside it ('beach' and 'sand'), which retrieves better.
         smoothing: α, the exponent of the contexts' distribution.
         negatives: the shift, as a number of negative samples; 1 shifts nothing.
         special_ids: ids below it (padding, unknown) keep their place in a sentence and have no vector.

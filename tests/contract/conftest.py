@@ -242,12 +242,7 @@ KINDS = [
     _vector_kind("vectors", "other_vectors"),
     _metric_kind("h"),
     _metric_kind("h", "g"),
-    Kind(
-        "regularizer",
-        lambda cls: issubclass(cls, keras.regularizers.Regularizer),
-        _vectors("gamma"),
-        _call,
-    ),
+    Kind("regularizer", lambda cls: issubclass(cls, keras.regularizers.Regularizer), _vectors("gamma"), _call),
     Kind(
         "model",
         lambda cls: issubclass(cls, VSEModel),

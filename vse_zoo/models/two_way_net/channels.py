@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any
 
 import keras
 
@@ -36,20 +36,6 @@ class Architecture:
         synchronized: batch statistics over all replicas.
     """
 
-    OPTIONS: ClassVar[tuple[str, ...]] = (
-        "position",
-        "parts",
-        "tied",
-        "batch_norm",
-        "negative_slope",
-        "dropout",
-        "tied_dropout",
-        "weight_decay",
-        "gamma_strength",
-        "momentum",
-        "synchronized",
-    )
-
     layer_sizes: tuple[int, ...]
     position: int
     parts: tuple[int, ...]
@@ -62,6 +48,11 @@ class Architecture:
     gamma_strength: float = 0.05
     momentum: float = 0.99
     synchronized: bool = False
+
+    @classmethod
+    def options(cls) -> list[str]:
+        """The names of everything but the layers' sizes."""
+        return [field.name for field in fields(cls) if field.name != "layer_sizes"]
 
     @classmethod
     def of(

@@ -88,7 +88,7 @@ class TwoWayNet(VSEModel):
         ranking_loss: ContrastiveLoss | TripletLoss | None = None,
         **options: Any,
     ) -> None:
-        architecture = {option: options.pop(option) for option in Architecture.OPTIONS if option in options}
+        architecture = {option: options.pop(option) for option in Architecture.options() if option in options}
         super().__init__(preprocessor, x_dim, **options)
         _check_text(preprocessor, sentences, y_dim)
         self.options = architecture

@@ -1,0 +1,1 @@
+"""Optimal transport between sets, masked and batched, in TensorFlow."""

@@ -136,7 +136,8 @@ class Attending:
 class Scenes:
     """Three images with a caption in each language."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_pictures: bool = True) -> None:
+        self.has_pictures = has_pictures
         self.records = [type("R", (), {"captions": {"en": [f"dog {n}"], "de": [f"Hund {n}"]}})() for n in range(3)]
 
     def captions(self, split: str, language: str) -> tuple[list[str], np.ndarray]:
@@ -150,6 +151,18 @@ class Scenes:
 
     def open_image(self, row: int) -> Image.Image:
         return picture()
+
+
+def test_report_of_features_without_pictures(tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    report_run(
+        Attending(), Scenes(has_pictures=False), "test", {"en": FIGURES}, out, title="scenes", facts={"Data": "x"}
+    )
+    text = out.read_text(encoding="utf-8")
+    assert "<dt>Data</dt>" in text
+    assert "the dataset holds features only" in text
+    assert "chance" in text
+    assert "<img" not in text
 
 
 @pytest.mark.parametrize("queries", [1, 6])

@@ -13,12 +13,12 @@ import numpy as np
 
 from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS, Regions
 from vse_zoo.data.metadata import RegionsInfo
-from vse_zoo.data.npy import open_npy
+from vse_zoo.data.npy import NpyRows, open_npy
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import replacing
 from vse_zoo.progress import progress
 
-__all__ = ["described", "file_hash", "move"]
+__all__ = ["check_finite", "described", "file_hash", "move"]
 
 _CHUNK = 1 << 26
 
@@ -64,18 +64,24 @@ def _check_values(files: dict[str, Path], regions: Regions, names: Sequence[str]
     empty = [names[row] for row in without if names[row] not in left_out]
     if empty:
         raise DataError(located(files[OFFSETS], f"image {empty[0]!r} has no region, and isn't left out."))
-    step = max(1, _CHUNK // (regions.features[0].nbytes))
-    with progress("Checking regions", len(regions.features)) as bar:
-        for start in range(0, len(regions.features), step):
-            part = regions.features[start : start + step]
-            if not np.isfinite(part).all():
-                bad = start + int(np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(1))[0])
-                raise DataError(located(files[REGIONS], "found a number that isn't finite.", row=bad))
-            bar.advance(len(part))
+    check_finite(regions.files[0])
     if regions.boxes is not None:
         boxes = np.asarray(regions.boxes).reshape(-1, 4)
         if not ((boxes >= 0) & (boxes <= 1)).all() or not (boxes[:, :2] <= boxes[:, 2:]).all():
             raise DataError(located(files[BOXES], "found numbers outside of x0 ≤ x1, y0 ≤ y1 within 0…1."))
+
+
+def check_finite(rows: NpyRows) -> None:
+    """Reads a whole file, a few rows at a time; a `DataError` names the first row with a number that isn't finite."""
+    step = max(1, _CHUNK // rows.array[0].nbytes)
+    with progress(f"Checking {rows.path.name}", len(rows)) as bar:
+        for start in range(0, len(rows), step):
+            part = np.empty((min(step, len(rows) - start), *rows.array.shape[1:]), rows.array.dtype)
+            rows.read(start, part)
+            if not np.isfinite(part).all():
+                bad = start + int(np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(1))[0])
+                raise DataError(located(rows.path, "found a number that isn't finite.", row=bad))
+            bar.advance(len(part))
 
 
 def move(source: Path, target: Path) -> None:

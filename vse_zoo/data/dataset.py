@@ -12,7 +12,8 @@ import numpy as np
 from PIL import Image
 
 from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS, Regions
-from vse_zoo.data.attaching import described, file_hash, move
+from vse_zoo.data.attaching import check_finite, described, file_hash, move
+from vse_zoo.data.kept import KeptRegions
 from vse_zoo.data.metadata import CAPTIONS, Metadata
 from vse_zoo.data.pictures import open_picture
 from vse_zoo.data.records import Record, read_records
@@ -94,8 +95,10 @@ class Dataset:
         """All images with their captions, in row order."""
         path = self.path / CAPTIONS
         records = read_records(path)
-        if len({record.image for record in records}) != len(self):
-            problem = f"found {len({record.image for record in records})} different images, expected {len(self)}."
+        # The images of testall may be those of test once more.
+        different = len({(record.image, record.split == "testall") for record in records})
+        if different != len(self):
+            problem = f"found {different} different images, expected {len(self)}."
             raise DataError(located(path, problem, do=_AGAIN))
         if Counter(record.split for record in records) != self.splits:
             raise DataError(located(path, "found splits that aren't those of dataset.json.", do=_AGAIN))
@@ -140,17 +143,29 @@ class Dataset:
         """(R, 4) boxes of an image's regions, relative (x0, y0, x1, y1), or None."""
         return self.arrays.boxes_of(row)
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether there are pictures, or only their features."""
+        return self.image_source["kind"] != "none"
+
     def open_image(self, row: int) -> Image.Image:
-        """The picture of a row, RGB; an `ImageError` if it can't be read."""
+        """The picture of a row, RGB; an `ImageError` if it can't be read, or the dataset has no pictures."""
         return open_picture(self.image_source, self.records[row].image, self.path)
 
     def verify(self) -> None:
-        """Hashes the captions and every array again; a `DataError` names the first that changed."""
+        """Hashes the captions and every array of the folder again; a `DataError` names the first that changed.
+
+        Of features in files elsewhere no hash is recorded: opening compares their size, date, shape and type, and here
+        every number is read, which must be finite.
+        """
         hashes = self._metadata.regions.hashes if self._metadata.regions else {}
         for name, digest in {CAPTIONS: self.content_hash, **hashes}.items():
             if file_hash(self.path / name) != digest:
                 again = _AGAIN if name == CAPTIONS else "Run vse-zoo features again."
                 raise DataError(located(self.path / name, "its content has changed.", do=again))
+        if self._metadata.regions and self._metadata.regions.parts:
+            for rows in self.arrays.files:
+                check_finite(rows)
         _ = self.records
 
     def attach_regions(
@@ -199,21 +214,34 @@ def write_dataset(
     image_source: dict[str, Any],
     languages: Sequence[str],
     overwrite: bool = False,
+    regions: KeptRegions | None = None,
 ) -> Dataset:
     """Writes captions.jsonl and dataset.json of a new folder; region features come later (`Dataset.attach_regions`).
+
+    Features that stay where they are (``regions``) come at once.
 
     Args:
         path: the folder to make.
         records: the images, each once, each with a caption.
         name: the dataset's.
-        image_source: where pictures come from: ``{"kind": "folder", "root": …}`` or ``{"kind": "scenes", "seed": …}``.
+        image_source: where pictures come from: ``{"kind": "folder", "root": …}``, ``{"kind": "scenes", "seed": …}`` or,
+            without pictures, ``{"kind": "none"}``.
         languages: all languages, in the order to show them.
         overwrite: replace a dataset that is there already.
+        regions: features of all records that stay in the files they are in.
 
     Raises:
-        DataError: the folder holds a dataset already, or the records are unusable. Nothing is written then.
+        DataError: the folder holds a dataset already, or the records or features are unusable. Nothing is written then.
     """
-    write_folder(Path(path), records, name=name, image_source=image_source, languages=languages, overwrite=overwrite)
+    write_folder(
+        Path(path),
+        records,
+        name=name,
+        image_source=image_source,
+        languages=languages,
+        overwrite=overwrite,
+        regions=regions,
+    )
     return Dataset(path)
 
 

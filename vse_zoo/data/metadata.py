@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, TypeAdapter, Val
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import read_json, write_json
 
-__all__ = ["CAPTIONS", "METADATA", "Metadata", "RegionsInfo", "checked_metadata"]
+__all__ = ["CAPTIONS", "METADATA", "Metadata", "RegionsInfo", "RegionsPart", "checked_metadata"]
 
 METADATA = "dataset.json"
 CAPTIONS = "captions.jsonl"
@@ -37,8 +37,31 @@ class _SceneImages(_Strict):
     seed: int
 
 
+class _NoImages(_Strict):
+    """There are no pictures, only their features."""
+
+    kind: Literal["none"]
+
+
+class RegionsPart(_Strict):
+    """Features of the next ``images`` images, in a .npy file that stays where it is: every ``stride``-th row.
+
+    ``path`` is absolute or relative to the dataset folder; ``size`` (bytes) and ``modified_ns`` are the file's when
+    the folder was written.
+    """
+
+    path: Annotated[str, Field(min_length=1)]
+    images: PositiveInt
+    stride: PositiveInt
+    size: PositiveInt
+    modified_ns: int
+
+
 class RegionsInfo(_Strict):
-    """The region files: ``count`` regions an image (null: it varies) of ``dim`` numbers; ``hashes`` by file name."""
+    """The region files: ``count`` regions an image (null: it varies) of ``dim`` numbers; ``hashes`` by file name.
+
+    With ``parts`` the features are in those files instead of regions.npy, the images in the parts' order.
+    """
 
     dtype: Literal["float16", "float32"]
     dim: PositiveInt
@@ -47,6 +70,13 @@ class RegionsInfo(_Strict):
     backbone: str
     grid: Annotated[list[PositiveInt], Field(min_length=2, max_length=2)] | None
     hashes: dict[str, _Sha256]
+    parts: list[RegionsPart] = []
+
+    @model_validator(mode="after")
+    def _parts_are_dense(self) -> RegionsInfo:
+        if self.parts and self.count is None:
+            raise ValueError("regions in parts need a count")
+        return self
 
 
 class Metadata(_Strict):
@@ -59,7 +89,7 @@ class Metadata(_Strict):
     splits: Annotated[dict[str, PositiveInt], Field(min_length=1)]
     content_hash: _Sha256
     captions_bytes: PositiveInt
-    image_source: Annotated[_FolderImages | _SceneImages, Field(discriminator="kind")]
+    image_source: Annotated[_FolderImages | _SceneImages | _NoImages, Field(discriminator="kind")]
     regions: RegionsInfo | None
     left_out: dict[str, str]
 
@@ -67,6 +97,9 @@ class Metadata(_Strict):
     def _adds_up(self) -> Metadata:
         if sum(self.splits.values()) != self.images:
             raise ValueError(f"the splits hold {sum(self.splits.values())} images, expected {self.images}")
+        parts = self.regions.parts if self.regions else []
+        if parts and sum(part.images for part in parts) != self.images:
+            raise ValueError(f"the parts hold {sum(part.images for part in parts)} images, expected {self.images}")
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("a language is listed twice")
         return self

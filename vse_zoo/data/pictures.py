@@ -19,13 +19,17 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
     """The picture ``name`` in RGB.
 
     Args:
-        image_source: ``{"kind": "folder", "root": path}`` or ``{"kind": "scenes", "seed": int}``.
+        image_source: ``{"kind": "folder", "root": path}`` or ``{"kind": "scenes", "seed": int}``; of
+            ``{"kind": "none"}`` there is no picture to open.
         name: a path below the root, or a scene's name.
         folder: the dataset folder, which a relative root starts from.
 
     Raises:
         ImageError: the picture can't be read, or its name leads out of the root.
     """
+    if image_source["kind"] == "none":
+        do = "Prepare it again with the folder of its pictures (--images)."
+        raise ImageError(located(folder, f"this dataset has features but no pictures, {name!r} neither.", do=do))
     if image_source["kind"] == "scenes":
         return render(image_source["seed"], scene_index(name))
     root = folder / Path(image_source["root"]).expanduser()

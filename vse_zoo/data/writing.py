@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS
+from vse_zoo.data.attaching import file_hash
+from vse_zoo.data.kept import KeptRegions
 from vse_zoo.data.metadata import CAPTIONS, METADATA, checked_metadata
 from vse_zoo.data.records import Record
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import replacing
 
 __all__ = ["write_folder"]
+
+
+# COCO's 1K test images lie within its 5K, and published features have files of both.
+_NESTED = {"test", "testall"}
 
 
 def write_folder(
@@ -25,9 +33,11 @@ def write_folder(
     image_source: dict[str, Any],
     languages: Sequence[str],
     overwrite: bool = False,
+    regions: KeptRegions | None = None,
 ) -> None:
     """The work of `vse_zoo.data.dataset.write_dataset`: checks and writes records one by one."""
     _refuse(folder, overwrite)
+    info = regions.info() if regions else None
     target = folder / CAPTIONS
     made = not folder.exists()
     try:
@@ -35,10 +45,16 @@ def write_folder(
             with temporary.open("wb") as file:
                 facts = _write(target, file, records, set(languages))
             given = {"format": 1, "name": name, "languages": list(languages), "image_source": image_source}
-            metadata = checked_metadata(folder / METADATA, {**given, **facts, "regions": None, "left_out": {}})
+            given |= {**facts, "regions": info and info.model_dump(), "left_out": {}}
+            metadata = checked_metadata(folder / METADATA, given)
             # A crash from here on leaves a folder without dataset.json, which is refused as an interrupted write.
             for stale in (METADATA, REGIONS, OFFSETS, BOXES):
                 (folder / stale).unlink(missing_ok=True)
+        if regions and info and regions.boxes is not None:
+            with replacing(folder / BOXES) as temporary:
+                np.save(temporary, regions.boxes.astype(np.float32, copy=False))
+            hashed = info.model_copy(update={"hashes": {BOXES: file_hash(folder / BOXES)}})
+            metadata = metadata.model_copy(update={"regions": hashed})
         metadata.write(folder)
     except BaseException:
         if made and folder.is_dir() and not any(folder.iterdir()):
@@ -60,7 +76,7 @@ def _refuse(folder: Path, overwrite: bool) -> None:
 def _write(path: Path, file: BinaryIO, records: Iterable[Record], languages: set[str]) -> dict[str, Any]:
     """Writes every record and returns the fields of dataset.json that follow from them."""
     digest = hashlib.sha256()
-    names: set[str] = set()
+    names: dict[str, set[str]] = defaultdict(set)
     splits: Counter[str] = Counter()
     spoken: set[str] = set()
     for row, record in enumerate(records, 1):
@@ -68,22 +84,23 @@ def _write(path: Path, file: BinaryIO, records: Iterable[Record], languages: set
         line = record.line()
         file.write(line)
         digest.update(line)
-        names.add(record.image)
+        names[record.image].add(record.split)
         splits[record.split] += 1
         spoken |= record.captions.keys()
     if not names:
         raise DataError(located(path, "no image with a caption was found.", do="Check the paths given."))
     if silent := sorted(languages - spoken):
         raise DataError(located(path, f"no image has a caption in: {', '.join(silent)}.", field="languages"))
-    facts = {"images": len(names), "splits": dict(splits)}
+    facts = {"images": splits.total(), "splits": dict(splits)}
     return {**facts, "content_hash": digest.hexdigest(), "captions_bytes": file.tell()}
 
 
-def _check(path: Path, row: int, record: Record, names: set[str], languages: set[str]) -> None:
+def _check(path: Path, row: int, record: Record, names: Mapping[str, set[str]], languages: set[str]) -> None:
     field, problem = record.problem() or ("", "")
     if problem:
         raise DataError(located(path, f"image {record.image!r}: found {problem}.", row=row, field=field))
-    if record.image in names:
+    known = names[record.image]
+    if record.split in known or (known and known | {record.split} != _NESTED):
         raise DataError(located(path, f"image {record.image!r} occurs twice.", row=row, do="Keep one of the two."))
     if unknown := sorted(record.captions.keys() - languages):
         problem = f"found {unknown[0]!r}, expected one of: {', '.join(sorted(languages))}."

@@ -40,7 +40,7 @@ def report_run(
 
     Args:
         model: a `VSEModel`; with ``attend_image`` and ``attend_text`` its attention is shown.
-        dataset: with regions; its pictures are opened for the gallery.
+        dataset: with regions; its pictures, where it has any, are opened for the gallery.
         split: the one that ``figures`` are of.
         figures: of `evaluate`.
         out: the HTML file.
@@ -54,8 +54,14 @@ def report_run(
     captions = {language: dataset.captions(split, language) for language in figures}
     by_chance = Comparison("chance", {language: chance(owners) for language, (_, owners) in captions.items()})
     random = np.random.default_rng(seed)
-    drawn = random.permutation(_images_in_all_languages([owners for _, owners in captions.values()]))[:queries]
-    asked, sentences = _ask(model, dataset, captions, drawn, random)
+    examples: dict[str, Any] = {}
+    if dataset.has_pictures:
+        drawn = random.permutation(_images_in_all_languages([owners for _, owners in captions.values()]))[:queries]
+        asked, sentences = _ask(model, dataset, captions, drawn, random)
+        attention = _attention(model, dataset, drawn[: max(1, queries // 2)], tuple(figures))
+        examples = {"image_queries": asked, "text_queries": sentences, "attention": attention}
+    else:
+        facts = {**(facts or {}), "Pictures": "none, the dataset holds features only: no examples are shown"}
     write_report(
         out,
         title=title,
@@ -63,9 +69,7 @@ def report_run(
         facts=facts,
         comparisons=[*comparisons, by_chance],
         history=history,
-        image_queries=asked,
-        text_queries=sentences,
-        attention=_attention(model, dataset, drawn[: max(1, queries // 2)], tuple(figures)),
+        **examples,
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vse_zoo.data.dataset import Dataset, write_dataset
+from vse_zoo.data.kept import KeptRegions
 from vse_zoo.data.records import Record
 from vse_zoo.data.two_view import TwoViewData, write_two_view
 from vse_zoo.data.two_view.array_files import Matrix
@@ -32,6 +33,7 @@ class Source:
         image_source: where the pictures come from (`vse_zoo.data.write_dataset`).
         languages: all languages, in the order to show them.
         notes: what was left out or is odd, a sentence each, for people to read.
+        regions: region features, where they came with the data, in files that stay where they are.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Source:
     image_source: dict[str, Any]
     languages: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
+    regions: KeptRegions | None = None
 
     def write(self, out: Path, *, overwrite: bool = False) -> Dataset:
         """Writes the dataset folder (`vse_zoo.data.write_dataset`)."""
@@ -49,12 +52,15 @@ class Source:
             image_source=self.image_source,
             languages=self.languages,
             overwrite=overwrite,
+            regions=self.regions,
         )
 
     def summary(self, out: Path) -> str:
         """What was found, and the command that comes after writing it to ``out``."""
         splits = _counts(Counter(record.split for record in self.records))
         images = f"{len(self.records):,} images ({splits}) in {', '.join(self.languages)}"
+        if self.regions is not None:
+            return f"{images}, with features. Next: vse-zoo train optimal_transport --data {out} --out runs/first"
         return f"{images}. Next: vse-zoo features {out}"
 
 

@@ -8,30 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
-import tensorflow_text as tf_text
+from numpy.typing import NDArray
 
 from vse_zoo.errors import DataError, PresetError, located
 from vse_zoo.files import read_json, write_json, write_text
+from vse_zoo.preprocessing.words import split_words, word_spans
 
 __all__ = ["PADDING", "UNKNOWN", "TextPreprocessor"]
 
 PADDING, UNKNOWN = 0, 1
 _SPECIAL = ("", "[UNK]")
-# Words are runs of letters, marks and digits; symbols such as emoji stand alone; punctuation, spaces and the variation
-# selectors after emoji (marks to Unicode) separate.
-_DELIMITER = r"[^\p{L}\p{M}\p{N}]|[\x{FE00}-\x{FE0F}]"
-_KEPT = r"\p{So}"
-
-
-def _words(texts: tf.Tensor) -> tf.RaggedTensor:
-    # Lower case, not case folding: ß stays. Invalid UTF-8, on which the Unicode ops would fail, and control characters,
-    # of which a NUL would end the text, become spaces first.
-    texts = tf.strings.unicode_transcode(
-        texts, "UTF-8", "UTF-8", errors="replace", replacement_char=ord(" "), replace_control_characters=True
-    )
-    texts = tf.strings.lower(tf_text.normalize_utf8(texts, "NFKC"), encoding="utf-8")
-    return tf_text.regex_split(texts, _DELIMITER, _KEPT)
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
@@ -67,7 +55,7 @@ class TextPreprocessor(tf.Module):
         """Builds the vocabularies of the training captions: words that occur ``minimum_count`` times or more."""
         vocabularies = {}
         for language, texts in captions.items():
-            counts = Counter(_words(tf.constant(list(texts), tf.string)).flat_values.numpy().tolist())
+            counts = Counter(split_words(tf.constant(list(texts), tf.string)).flat_values.numpy().tolist())
             kept = [word for word in counts if counts[word] >= minimum_count]
             vocabularies[language] = [word.decode() for word in sorted(kept, key=lambda word: (-counts[word], word))]
         return cls(vocabularies, max_length)
@@ -100,10 +88,18 @@ class TextPreprocessor(tf.Module):
 
     def words(self, texts: Any) -> tf.RaggedTensor:
         """The normalised words of each sentence, cut at ``max_length``: (B, None) strings, every row of length ≥ 1."""
-        words = _words(tf.reshape(tf.convert_to_tensor(texts, tf.string), [-1]))[:, : self.max_length]
+        words = split_words(tf.reshape(tf.convert_to_tensor(texts, tf.string), [-1]))[:, : self.max_length]
         empty = tf.cast(words.row_lengths() == 0, tf.int64)
         unknown = tf.RaggedTensor.from_row_lengths(tf.fill([tf.reduce_sum(empty)], _SPECIAL[UNKNOWN]), empty)
         return tf.concat([words, unknown], axis=1)
+
+    def spans(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Where each of `words` stands: for each sentence (T, 2), word t is made of the characters ``text[start:end]``.
+
+        The one unknown word of a sentence without words is made of none: (0, 0).
+        """
+        spans = [found[: self.max_length] for found in word_spans(texts)]
+        return [found if len(found) else np.zeros((1, 2), np.int64) for found in spans]
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

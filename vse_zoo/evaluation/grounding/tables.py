@@ -1,0 +1,39 @@
+"""Grounding figures for the terminal and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from vse_zoo.evaluation.grounding.figures import GroundingFigures
+from vse_zoo.evaluation.tables import LANGUAGE_NAMES
+
+__all__ = ["grounding_as_dict", "grounding_table"]
+
+_BOUNDS = {"any region (upper bound)": ("upper_bound", "pointing_upper_bound"), "chance": ("chance", "pointing_chance")}
+
+
+def grounding_table(figures: Mapping[str, Mapping[str, GroundingFigures]], title: str = "Grounding") -> Table:
+    """A rich table: for each language a row of each way to score, then the upper bound and chance."""
+    table = Table(title=title)
+    for column in ("language", "regions by"):
+        table.add_column(column)
+    for column in ("IoU ≥ 0.5\nR@1/5/10", "pointing\ngame", "phrases", "without\nwords", "without\nboxes"):
+        table.add_column(column, justify="right")
+    for language, ways in figures.items():
+        name = LANGUAGE_NAMES.get(language, language)
+        for way, each in ways.items():
+            counts = (f"{count:,}" for count in (each.phrases, each.without_words, each.without_boxes))
+            table.add_row(name, way, f"{each.r1:.1f}/{each.r5:.1f}/{each.r10:.1f}", f"{each.pointing:.1f}", *counts)
+        values = next(iter(ways.values())).as_dict()
+        for way, (right, pointing) in _BOUNDS.items():
+            table.add_row(name, way, f"{values[right]:.1f}", f"{values[pointing]:.1f}", end_section=way == "chance")
+    return table
+
+
+def grounding_as_dict(figures: Mapping[str, Mapping[str, GroundingFigures]], split: str, boxes: str) -> dict[str, Any]:
+    """Plain numbers for JSON: ``{split, boxes, languages: {en: {transport: {r1, …}, cosine: {r1, …}}}}``."""
+    languages = {language: {way: each.as_dict() for way, each in ways.items()} for language, ways in figures.items()}
+    return {"split": split, "boxes": boxes, "languages": languages}

@@ -49,7 +49,7 @@ def test_precomputed_features(dataset: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [["--names", "n.txt"], ["--key", "a"], ["--precomputed", "a.npy", "--grid", "1x1"]])
 def test_options_that_do_not_go_together(dataset: Path, options: list[str]) -> None:
-    with pytest.raises(ConfigError, match="--names and --key belong to --precomputed"):
+    with pytest.raises(ConfigError, match="--names, --key, --fields, --no-boxes and --half belong"):
         run("features", dataset, *options)
 
 

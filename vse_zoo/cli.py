@@ -22,6 +22,7 @@ from vse_zoo.workflow import evaluate_folder, recipe_names
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
 from vse_zoo.workflow.features import add_features, attach_precomputed
+from vse_zoo.workflow.next_steps import training_commands
 
 __all__ = ["app", "console_errors", "run"]
 
@@ -34,6 +35,12 @@ console = Console()
 
 Out = Annotated[Path, typer.Argument(help="Folder to make.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the data that is there.")]
+_FORMATS = "bottom-up-attention .tsv or a folder of its parts, a folder of .npz, .h5; .npy, .npz or .mat of one array"
+Precomputed = Annotated[Path | None, typer.Option(help=f"Instead of extracting: {_FORMATS}.")]
+Fields = Annotated[
+    str | None, typer.Option(help="Columns of a .tsv without a header, such as image_id,image_h,image_w,num_boxes,…")
+]
+Half = Annotated[bool, typer.Option("--half", help="Store --precomputed as float16, which halves the size.")]
 
 
 @contextmanager
@@ -52,6 +59,10 @@ def run() -> None:
         app()
 
 
+def _note(remark: str) -> None:
+    console.print(f"- {remark}", highlight=False, markup=False)
+
+
 def _add_source(name: str) -> None:
     """A command of ``prepare`` whose options are the parameters of the source's reader."""
     reader = sources.get(name)
@@ -61,7 +72,7 @@ def _add_source(name: str) -> None:
         found = reader(**options)
         found.write(out, overwrite=overwrite)
         for note in found.notes:
-            console.print(f"- {note}", highlight=False, markup=False)
+            _note(note)
         console.print(found.summary(out))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -98,28 +109,34 @@ def features(
     ] = backbones.IMAGENET,
     batch_size: Annotated[int, typer.Option(help="Images a step.")] = 32,
     strict: Annotated[bool, typer.Option("--strict", help="An unreadable image is an error.")] = False,
-    precomputed: Annotated[
-        Path | None, typer.Option(help="Instead of extracting: a .npy, .npz or .mat file of (N, D) or (N, R, D).")
-    ] = None,
+    precomputed: Precomputed = None,
     names: Annotated[
         Path | None, typer.Option(help="Text file, line n names the image of row n of --precomputed.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="Array in --precomputed, where it holds several.")] = None,
+    fields: Fields = None,
+    boxes: Annotated[bool, typer.Option("--boxes/--no-boxes", help="Take the boxes of --precomputed too.")] = True,
+    half: Half = False,
 ) -> None:
     """Extract region features; resumes after an interruption. Example: vse-zoo features data/mine --grid 7x7"""
     dataset = Dataset.open(data)
-    extracting = (backbone, grid, weights, strict) != (backbones.BUILT_IN, None, backbones.IMAGENET, False)
-    if (extracting and precomputed) or ((names or key) and not precomputed):
-        raise ConfigError("--names and --key belong to --precomputed, the other options to extraction: found both.")
+    extracting = (backbone, grid, weights) != (backbones.BUILT_IN, None, backbones.IMAGENET)
+    copying = names or key or fields or half or not boxes
+    if (extracting and precomputed) or (copying and not precomputed):
+        own = "--names, --key, --fields, --no-boxes and --half belong to --precomputed"
+        raise ConfigError(f"{own}, --backbone, --grid and --weights to extraction: found both.")
     if precomputed:
-        dataset = attach_precomputed(dataset, precomputed, names=names, key=key)
+        options: dict[str, Any] = {"names": names, "key": key, "boxes": boxes, "half": half, "strict": strict}
+        columns = [field.strip() for field in fields.split(",")] if fields else None
+        dataset = attach_precomputed(dataset, precomputed, fields=columns, note=_note, **options)
     else:
         network = backbones.get(backbone, _grid(grid) if grid else None, weights)
         dataset = add_features(dataset, network, batch_size=batch_size, strict=strict)
     for image, reason in dataset.left_out.items():
-        console.print(f"- left out {image}: {reason}", highlight=False, markup=False)
+        _note(f"left out {image}: {reason}")
     console.print(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
-    console.print(f"Next: vse-zoo train context_attention --data {data} --out runs/first")
+    first, *others = training_commands(dataset, data)
+    console.print("\n   or ".join([f"Next: {first}", *others]), highlight=False, markup=False, soft_wrap=True)
 
 
 def _grid(text: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import scipy.io
 
 from vse_zoo.data import Dataset, Record, write_dataset
 from vse_zoo.errors import DataError
-from vse_zoo.workflow import features
+from vse_zoo.workflow import arrays
 from vse_zoo.workflow.features import attach_precomputed
 
 NAMES = ["b.jpg", "sub/a.jpg", "c.jpg", "d.jpg"]
@@ -77,7 +77,7 @@ def test_half_precision_stays(dataset: Dataset, tmp_path: Path) -> None:
 def test_rows_in_the_order_of_a_list(
     dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, chunk: int
 ) -> None:
-    monkeypatch.setattr(features, "_CHUNK", chunk)
+    monkeypatch.setattr(arrays, "_CHUNK", chunk)
     names = tmp_path / "names.txt"
     names.write_text("d.jpg\nother.jpg\nsub/a.jpg\nb.jpg\nc.jpg\n")
     array = np.random.default_rng(2).normal(size=(5, 6))

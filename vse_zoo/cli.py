@@ -168,10 +168,13 @@ def evaluate(
     data: Annotated[Path, typer.Option(help="Dataset folder with region features, or two-view folder.")],
     split: Annotated[str, typer.Option(help="Split to evaluate on.")] = "test",
     folds: Annotated[int, typer.Option(help="5 gives the mean of five folds, COCO's 1K figures.")] = 1,
+    protocol: Annotated[
+        str | None, typer.Option(help="coco: both the 5K figures and the 1K ones, of 5,000 images.")
+    ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")] = None,
 ) -> None:
     """Retrieval figures, or correlations of two views. Example: vse-zoo evaluate runs/first --data data/mine"""
-    found = evaluate_folder(presets.load(model), model, data, split, folds)
+    found = evaluate_folder(presets.load(model), model, data, split, folds, protocol)
     console.print(found.table)
     if json_file is not None:
         write_json(json_file, found.values)

@@ -1,6 +1,13 @@
 """Retrieval figures, tables and the report of a run."""
 
-from vse_zoo.evaluation.evaluate import embed_captions, embed_images, evaluate, figures_as_dict, total_rsum
+from vse_zoo.evaluation.evaluate import (
+    embed_captions,
+    embed_images,
+    evaluate,
+    evaluate_each,
+    figures_as_dict,
+    total_rsum,
+)
 from vse_zoo.evaluation.retrieval import Direction, RetrievalFigures, evaluate_retrieval, evaluate_scores
 
 __all__ = [
@@ -9,6 +16,7 @@ __all__ = [
     "embed_captions",
     "embed_images",
     "evaluate",
+    "evaluate_each",
     "evaluate_retrieval",
     "evaluate_scores",
     "figures_as_dict",

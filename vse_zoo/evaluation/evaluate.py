@@ -12,7 +12,7 @@ from vse_zoo.data.dataset import Dataset
 from vse_zoo.errors import EvaluationError, located
 from vse_zoo.evaluation.retrieval import RetrievalFigures, evaluate_retrieval
 
-__all__ = ["Encoder", "embed_captions", "embed_images", "evaluate", "figures_as_dict", "total_rsum"]
+__all__ = ["Encoder", "embed_captions", "embed_images", "evaluate", "evaluate_each", "figures_as_dict", "total_rsum"]
 
 
 class Encoder(Protocol):
@@ -43,6 +43,13 @@ def evaluate(
     Raises:
         EvaluationError: the split has no caption in a language, or embeddings are not finite.
     """
+    return evaluate_each(model, dataset, split, languages, folds=(folds,))[0]
+
+
+def evaluate_each(
+    model: Encoder, dataset: Dataset, split: str, languages: Sequence[str] | None = None, *, folds: Sequence[int]
+) -> list[dict[str, RetrievalFigures]]:
+    """The figures of `evaluate` for several numbers of folds, in their order; everything is encoded once."""
     wanted = tuple(languages or (language for language in dataset.languages if language in model.languages))
     if not wanted:
         known, found = ", ".join(model.languages), ", ".join(dataset.languages)
@@ -53,13 +60,13 @@ def evaluate(
             raise EvaluationError(located(dataset.path, f"split '{split}' has no caption in '{language}'."))
     rows = np.unique(np.concatenate([owners for _, owners in captions.values()]))
     images = embed_images(model, dataset, rows)
-    figures = {}
+    figures: list[dict[str, RetrievalFigures]] = [{} for _ in folds]
     for language, (texts, owners) in captions.items():
         searched, text_image = np.unique(owners, return_inverse=True)
+        embedded = images[np.searchsorted(rows, searched)]
         embeddings = embed_captions(model, texts, language)
-        figures[language] = evaluate_retrieval(
-            images[np.searchsorted(rows, searched)], embeddings, text_image, folds=folds
-        )
+        for each, number in zip(figures, folds, strict=True):
+            each[language] = evaluate_retrieval(embedded, embeddings, text_image, folds=number)
     return figures
 
 

@@ -52,7 +52,7 @@ class NpyRows:
 
     def read(self, row: int, out: np.ndarray) -> None:
         """Fills ``out``, of the file's type and C order, with the numbers from a row on; safe in several threads."""
-        view = memoryview(out).cast("B")
+        view = out.data.cast("B")
         place = self.array.offset + row * self.array.strides[0]
         while len(view):
             count = os.preadv(self._file.fileno(), [view], place)

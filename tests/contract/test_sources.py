@@ -11,7 +11,8 @@ from vse_zoo.data import sources
 
 
 def test_there_are_sources() -> None:
-    assert {"folder", "flickr8k", "multi30k", "two_view", "mnist_halves"} <= set(sources.names())
+    captioned = {"folder", "flickr8k", "multi30k", "flickr30k_entities", "karpathy", "coco_captions"}
+    assert captioned | {"two_view", "mnist_halves"} <= set(sources.names())
 
 
 @pytest.mark.parametrize("name", sources.names())

@@ -76,7 +76,7 @@ def image_regions(
     features: Any,
     boxes: Any = None,
     size: tuple[Any, Any] | None = None,
-    names: tuple[str, str] = ("", ""),
+    names: tuple[str, str] = ("features", "boxes"),
 ) -> ImageRegions:
     """Checked regions of one image.
 
@@ -90,7 +90,7 @@ def image_regions(
     Raises:
         DataError: there is no region, a number isn't finite, or a box lies more than a pixel out of the picture.
     """
-    of_features, of_boxes = names[0] or "features", names[1] or "boxes"
+    of_features, of_boxes = names
     features = np.asarray(features)
     if features.ndim != 2 or features.dtype.kind not in "fiu":
         found = f"found shape {features.shape} of {features.dtype}"

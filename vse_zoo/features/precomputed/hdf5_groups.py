@@ -40,19 +40,18 @@ def _within(path: Path, group: h5py.Group, above: str, boxes: bool) -> Iterator[
                 yield from _within(path, value, image + "/", boxes)
         elif not name.endswith(_OTHERS):
             stem = name.removesuffix(_FEATURES)
-            place = Place(path, group=above + name)
+            place = Place(path, group=above.removesuffix("/"))
             yield Entry(above + stem, place, partial(_read, group, place, name, f"{stem}_", boxes))
 
 
 def _read(group: h5py.Group, place: Place, features: str | None, prefix: str, with_boxes: bool) -> ImageRegions:
     """The image of the data set ``features``, or of a group's own; the names of the others begin with ``prefix``."""
     held = {name for name in (*FEATURES, *BOXES, *WIDTH, *HEIGHT) if prefix + name in group}
-    with place.readable():
-        own = None if features else chosen(place, held, FEATURES)
-        numbers = group[features or own][()]
-        boxes = chosen(place, held, BOXES) if with_boxes else None
-        if boxes is None:
+    own = features or chosen(place, held, FEATURES)
+    boxes, width, height = (chosen(place, held, names) for names in (BOXES, WIDTH, HEIGHT))
+    with place.readable(own):
+        numbers = group[own][()]
+        if boxes is None or not with_boxes:
             return image_regions(place, numbers, names=(own or "", ""))
-        width, height = (chosen(place, held, names) for names in (WIDTH, HEIGHT))
         size = (group[prefix + width][()], group[prefix + height][()]) if width and height else None
-        return image_regions(place, numbers, group[prefix + boxes][()], size, (own or "", boxes))
+        return image_regions(place, numbers, group[prefix + boxes][()], size, (own or "", prefix + boxes))

@@ -34,7 +34,16 @@ epochs = 1
 batch_size = 8
 minimum_count = 1
 """
-COMMANDS = ["features", "train", "evaluate", "quickstart", "models", *(f"prepare {name}" for name in sources.names())]
+COMMANDS = [
+    "features",
+    "train",
+    "evaluate",
+    "ground",
+    "explain",
+    "quickstart",
+    "models",
+    *(f"prepare {name}" for name in sources.names()),
+]
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -95,7 +104,7 @@ def test_help_lists_the_commands(arguments: list[str]) -> None:
     result = CliRunner().invoke(cli.app, arguments, env={"COLUMNS": "200"})
     assert result.exit_code == 0
     assert "xample" in result.output
-    listed = sources.names() if len(arguments) == 2 else ["prepare", *COMMANDS[:5]]
+    listed = sources.names() if len(arguments) == 2 else ["prepare", *COMMANDS[:7]]
     assert all(f" {name} " in result.output for name in listed)
 
 

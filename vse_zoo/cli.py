@@ -21,7 +21,9 @@ from vse_zoo.files import write_json
 from vse_zoo.workflow import evaluate_folder, recipe_names
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
+from vse_zoo.workflow.explain import explain_picture
 from vse_zoo.workflow.features import add_features, attach_precomputed
+from vse_zoo.workflow.grounding import ground_folder
 from vse_zoo.workflow.next_steps import training_commands
 
 __all__ = ["app", "console_errors", "run"]
@@ -178,6 +180,35 @@ def evaluate(
     console.print(found.table)
     if json_file is not None:
         write_json(json_file, found.values)
+
+
+@app.command()
+def ground(
+    model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features, boxes and phrases.")],
+    split: Annotated[str, typer.Option(help="Split to evaluate on.")] = "test",
+    boxes: Annotated[str, typer.Option(help="Of a phrase's boxes a region must match any, or their union.")] = "any",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")] = None,
+) -> None:
+    """How well phrases are found in the pictures. Example: vse-zoo ground runs/first --data data/scenes"""
+    found = ground_folder(presets.load(model), model, data, split, boxes)
+    console.print(found.table)
+    if json_file is not None:
+        write_json(json_file, found.values)
+
+
+@app.command()
+def explain(
+    model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
+    image: Annotated[str, typer.Option(help="Picture file; with --data, the name of one of its images.")],
+    caption: Annotated[str, typer.Option(help="A sentence about it.")],
+    language: Annotated[str, typer.Option(help="The caption's language.")] = "en",
+    out: Annotated[Path, typer.Option(help="File to make: .html, or .png.")] = Path("explain.html"),
+    data: Annotated[Path | None, typer.Option(help="Dataset folder to take the image's regions from.")] = None,
+) -> None:
+    """Show where each word is seen. Example: vse-zoo explain runs/first --image dog.jpg --caption 'a dog runs'"""
+    explain_picture(model, image, caption, out, language=language, data=data)
+    console.print(f"Open {out}", highlight=False, markup=False)
 
 
 @app.command()

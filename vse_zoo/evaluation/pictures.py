@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
-__all__ = ["attention_maps", "curve_svg", "data_uri", "thumbnail"]
+__all__ = ["attention_maps", "curve_svg", "data_uri", "heated", "thumbnail"]
 
 _INK = "#010203"
 """Stands for the page's text colour in a drawing: SVG inside the page then follows light and dark mode."""
@@ -46,16 +46,19 @@ def attention_maps(image: Image.Image, weights: NDArray[np.floating], boxes: NDA
     Returns:
         K pictures of the same size.
     """
+    densities = _densities(np.asarray(weights, np.float64), np.asarray(boxes, np.float64))
+    return [heated(image, density) for density in densities]
+
+
+def heated(image: Image.Image, heat: NDArray[np.floating]) -> Image.Image:
+    """The picture in grey under a map (H, W) of any size in colour, 0 dark and 1 bright."""
     grey = np.asarray(image.convert("L"), np.float32)[..., None] / 255
-    maps = []
-    for density in _densities(np.asarray(weights, np.float64), np.asarray(boxes, np.float64)):
-        heat = Image.fromarray(density.astype(np.float32)).resize(image.size, Image.Resampling.BICUBIC)
-        level = np.clip(np.asarray(heat), 0, 1)
-        colour = matplotlib.colormaps["inferno"](0.2 + 0.75 * level)[..., :3]
-        opacity = 0.08 + 0.62 * level[..., None]
-        blended = (1 - opacity) * grey * 0.85 + opacity * colour
-        maps.append(Image.fromarray((255 * np.clip(blended, 0, 1)).astype(np.uint8)))
-    return maps
+    spread = Image.fromarray(heat.astype(np.float32)).resize(image.size, Image.Resampling.BICUBIC)
+    level = np.clip(np.asarray(spread), 0, 1)
+    colour = matplotlib.colormaps["inferno"](0.2 + 0.75 * level)[..., :3]
+    opacity = 0.08 + 0.62 * level[..., None]
+    blended = (1 - opacity) * grey * 0.85 + opacity * colour
+    return Image.fromarray((255 * np.clip(blended, 0, 1)).astype(np.uint8))
 
 
 def _densities(weights: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from vse_zoo.evaluation.sections import (
 )
 from vse_zoo.files import write_text
 
-__all__ = ["write_report"]
+__all__ = ["html_page", "write_report"]
 
 _FIGURES = (
     "In percent of the queries. A picture is answered if any of its captions is among the first K; "
@@ -68,7 +68,7 @@ def write_report(
         parts.append(("Pictures found for a sentence", _PICTURES, pictures_section(text_queries)))
     if attention:
         parts.append(("Attention", _ATTENTION, attention_section(attention)))
-    write_text(path, _page(title, facts or {}, parts))
+    write_text(path, html_page(title, facts or {}, parts))
 
 
 def _curves(history: Sequence[Mapping[str, float | str]]) -> str:
@@ -82,7 +82,8 @@ def _curves(history: Sequence[Mapping[str, float | str]]) -> str:
     return f'<div class="curves">{"".join(drawn)}</div>'
 
 
-def _page(title: str, facts: Mapping[str, str], parts: Sequence[tuple[str, str, str]]) -> str:
+def html_page(title: str, facts: Mapping[str, str], parts: Sequence[tuple[str, str, str]]) -> str:
+    """A page with everything in it: a title, facts by name, and parts of (heading, note, content as HTML)."""
     style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
     listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
     body = "".join(

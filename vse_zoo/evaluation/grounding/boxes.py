@@ -29,7 +29,7 @@ def centres_inside(regions: ArrayLike, boxes: ArrayLike) -> NDArray[np.bool_]:
     """Whether the centre of each (R, 4) region lies inside any of (M, 4) boxes, edges included: (R,)."""
     corners, others = (np.asarray(each, np.float64).reshape(-1, 4) for each in (regions, boxes))
     centres = (corners[:, None, :2] + corners[:, None, 2:]) / 2
-    return ((centres >= others[:, :2]) & (centres <= others[:, 2:])).all(axis=-1).any(axis=1)
+    return np.any(np.all((centres >= others[:, :2]) & (centres <= others[:, 2:]), axis=-1), axis=1)
 
 
 def enclosing_box(boxes: ArrayLike) -> NDArray[np.float64]:
@@ -41,7 +41,7 @@ def enclosing_box(boxes: ArrayLike) -> NDArray[np.float64]:
 def regions_found(regions: ArrayLike, boxes: ArrayLike, convention: str) -> NDArray[np.bool_]:
     """Whether each (R, 4) region has IoU ≥ 0.5 with the phrase's (M, 4) boxes, by a name of `BOX_CONVENTIONS`: (R,)."""
     wanted = enclosing_box(boxes) if convention == "union" else boxes
-    return (box_iou(regions, wanted) >= _THRESHOLD - _ROUNDING).any(axis=1)
+    return np.any(box_iou(regions, wanted) >= _THRESHOLD - _ROUNDING, axis=1)
 
 
 def _areas(boxes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import numpy as np
@@ -43,11 +44,36 @@ def test_precomputed_features(dataset: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", one=np.ones((4, 5)), two=np.ones((4, 2, 7)))
     (tmp_path / "names.txt").write_text("2.jpg\n1.jpg\nx.jpg\n0.jpg\n")
     options = ("--precomputed", tmp_path / "a.npz", "--names", tmp_path / "names.txt", "--key", "two")
-    assert "3 images have regions of 7 numbers" in run("features", dataset, *options)
+    said = run("features", dataset, *options)
+    assert "3 images have regions of 7 numbers" in said
+    assert f"Next: vse-zoo train context_attention --data {dataset} --out runs/context_attention\n" in said
+    assert f"or vse-zoo train two_way_net --config flickr8k_zoo --data {dataset} --out runs/two_way_net\n" in said
     assert Dataset.open(dataset).has_regions
 
 
-@pytest.mark.parametrize("options", [["--names", "n.txt"], ["--key", "a"], ["--precomputed", "a.npy", "--grid", "1x1"]])
+def test_features_with_boxes(dataset: Path, tmp_path: Path) -> None:
+    def row(image: str, share: float) -> str:
+        boxes = base64.b64encode(np.float32([[0, 0, 40, 40 * share]]).tobytes()).decode()
+        return f"{image}\t1\t{base64.b64encode(np.ones(4, 'f4').tobytes()).decode()}\t40\t40\t{boxes}\n"
+
+    path = tmp_path / "a.tsv"
+    path.write_text(row("0", 1) + row("1", 2) + row("2", 1) + row("2", 1))
+    columns = "image_id,num_boxes,features,image_h,image_w,boxes"
+    said = run("features", dataset, "--precomputed", path, "--fields", columns, "--half")
+    assert "a.tsv, row 3: the image '2' is there 2 times; all its rows hold the same numbers." in said
+    assert "- left out 1.jpg: " in said
+    assert "row 2, field 'boxes': found the box" in said
+    assert "2 images have regions of 4 numbers.\nNext: vse-zoo train two_way_net --config" in said
+    opened = Dataset.open(dataset)
+    assert opened.regions(np.arange(1))[0].dtype == np.float16
+    np.testing.assert_array_equal(opened.boxes(2), [[0, 0, 1, 1]])
+    run("features", dataset, "--precomputed", path, "--fields", columns, "--no-boxes", "--strict")
+    assert Dataset.open(dataset).boxes(2) is None
+
+
+@pytest.mark.parametrize(
+    "options", [["--names", "n.txt"], ["--key", "a"], ["--half"], ["--precomputed", "a.npy", "--grid", "1x1"]]
+)
 def test_options_that_do_not_go_together(dataset: Path, options: list[str]) -> None:
     with pytest.raises(ConfigError, match="--names, --key, --fields, --no-boxes and --half belong"):
         run("features", dataset, *options)

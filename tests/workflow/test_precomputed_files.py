@@ -202,3 +202,10 @@ def test_an_interruption_leaves_nothing(dataset: Dataset, tmp_path: Path, monkey
     with pytest.raises(KeyboardInterrupt):
         attach_precomputed(dataset, path)
     unchanged(dataset)
+
+
+def test_what_a_killed_job_left_goes(dataset: Dataset, tmp_path: Path) -> None:
+    (dataset.path / "copying").mkdir()
+    (dataset.path / "copying" / "regions.npy").write_bytes(b"half")
+    done = attach_precomputed(dataset, save(tmp_path / "a.tsv", IDS, *drawn(EQUAL)))
+    assert {path.name for path in done.path.iterdir()} == {"dataset.json", "captions.jsonl", "regions.npy", "boxes.npy"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from vse_zoo.data.two_view.array_files import ArrayFile
 from vse_zoo.errors import DataError, located
 from vse_zoo.features.precomputed import join
 from vse_zoo.progress import progress
+from vse_zoo.workflow.work_folder import work_folder
 
 __all__ = ["attach_array"]
 
@@ -39,8 +39,8 @@ def attach_array(dataset: Dataset, file: Path, names: Path | None, key: str | No
             problem = f"found no line {missing[0]!r}, an image of the dataset ({len(missing)} are missing)."
             raise DataError(located(names, problem, do="Name every image, as in captions.jsonl."))
         rows = np.array([named[joined[image]] for image in images])
-    with TemporaryDirectory(dir=dataset.path, prefix=".precomputed-") as work:
-        regions = _copy(file, array, rows, Path(work) / "regions.npy", half)
+    with work_folder(dataset.path) as work:
+        regions = _copy(file, array, rows, work / "regions.npy", half)
         return dataset.attach_regions(regions, None, backbone=f"precomputed: {file.name}", grid=None, left_out={})
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.data.tables import lines
 from vse_zoo.errors import DataError, located
 from vse_zoo.features.precomputed import Entry, ImageRegions, RegionsWriter, Written, join, open_entries
 from vse_zoo.progress import progress
+from vse_zoo.workflow.work_folder import work_folder
 
 __all__ = ["attach_entries"]
 
@@ -41,14 +41,14 @@ def attach_entries(
     given = [line.strip() for line in lines(names)] if names is not None else None
     with (
         open_entries(path, images, names=given, key=key, fields=fields, boxes=boxes) as entries,
-        TemporaryDirectory(dir=dataset.path, prefix=".precomputed-") as work,
+        work_folder(dataset.path) as work,
     ):
         found = _by_id(entries, strict, note)
         joined = join(path, found, images)
         left_out = {image: f"{path}: found no row of this image." for image in images if image not in joined}
         _check(path, left_out, len(images), strict)
         ordered = {image: found[joined[image]] for image in images if image in joined}
-        written = _write(path, images, ordered, RegionsWriter(Path(work), half), left_out, note, strict)
+        written = _write(path, images, ordered, RegionsWriter(work, half), left_out, note, strict)
         return dataset.attach_regions(
             written.regions,
             written.boxes,

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from rich.console import Console
+from typer.testing import CliRunner
 
+from vse_zoo import cli
 from vse_zoo.data import Dataset, Record, write_dataset
 from vse_zoo.data.sources.karpathy import read_karpathy
 from vse_zoo.errors import ConfigError, EvaluationError
@@ -119,6 +121,18 @@ def test_both_figures_in_the_order_of_karpathys_file(tmp_path: Path) -> None:
     said = console.export_text()
     assert "retrieval in percent, 5K" in said
     assert "retrieval in percent, 1K: mean of five folds" in said
+
+
+def test_the_command_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images, texts = planted(1)
+    data, _ = karpathy_folder(tmp_path, images)
+    monkeypatch.setattr(cli.presets, "load", lambda name: Reader(texts))
+    arguments = ["evaluate", "reader", "--data", str(data), "--protocol", "coco", "--json", str(tmp_path / "a.json")]
+    result = CliRunner().invoke(cli.app, arguments, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["5K"]["rsum"] < found["1K"]["rsum"]
+    assert all(f"{found[name]['rsum']:.1f}" in result.output for name in ("5K", "1K"))
 
 
 def test_other_splits_and_options_are_refused(tmp_path: Path) -> None:

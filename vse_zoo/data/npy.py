@@ -50,10 +50,10 @@ class NpyRows:
         """The number of rows."""
         return len(self.array)
 
-    def read(self, row: int, out: np.ndarray) -> None:
-        """Fills ``out``, of the file's type and C order, with the numbers from a row on; safe in several threads."""
+    def read(self, row: int, out: np.ndarray, item: int = 0) -> None:
+        """Fills ``out``, of the file's type and C order, with the numbers from a row's item on; safe in threads."""
         view = out.data.cast("B")
-        place = self.array.offset + row * self.array.strides[0]
+        place = self.array.offset + row * self.array.strides[0] + item * self.array.strides[1]
         while len(view):
             count = os.preadv(self._file.fileno(), [view], place)
             if count == 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vse_zoo.data.npy import open_npy
+from vse_zoo.data.npy import NpyRows, open_npy
 from vse_zoo.errors import DataError, located
 
 __all__ = ["CAPTIONS", "Layout", "find_layout"]
@@ -48,15 +48,16 @@ def find_layout(features: Path, captions: Path, count: int) -> Layout:
             should be.
     """
     array = open_npy(features)
-    if array.ndim not in (2, 3) or not array.size:
-        problem = f"found shape {array.shape} of {array.dtype}, expected (rows, R, D) or (rows, D)."
+    if array.ndim not in (2, 3) or not array.size or not array.flags.c_contiguous:
+        order = "" if array.flags.c_contiguous else " in Fortran order"
+        problem = f"found shape {array.shape} of {array.dtype}{order}, expected (rows, R, D) or (rows, D) in C order."
         raise DataError(located(features, problem))
     rows = len(array)
     counts = f"found {rows} rows of features and {count} captions in {captions.name}"
     if count not in (rows, CAPTIONS * rows):
         expected = f"{CAPTIONS * rows} captions (each image once) or {rows} (each image once for each caption)"
         raise DataError(located(features, f"{counts}, expected {expected}."))
-    pairs, equal = _neighbours(features, array)
+    pairs, equal = _neighbours(NpyRows(features))
     between = pairs % CAPTIONS == CAPTIONS - 1
     repeated = bool(equal.size and equal[~between].all() and not equal[between].any())
     if count == CAPTIONS * rows:
@@ -71,25 +72,32 @@ def find_layout(features: Path, captions: Path, count: int) -> Layout:
     raise DataError(located(features, f"{counts}, {_mixed(pairs, equal, repeated)}"))
 
 
-def _neighbours(path: Path, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _neighbours(file: NpyRows) -> tuple[np.ndarray, np.ndarray]:
     """Rows n, and whether row n + 1 equals row n: of whole groups of five and the step to the next, spread evenly."""
-    groups = -(-len(array) // CAPTIONS)
+    groups = -(-len(file) // CAPTIONS)
     chosen = np.unique(np.linspace(0, groups - 1, min(groups, _SAMPLED)).astype(int)) * CAPTIONS
     pairs: list[int] = []
     equal: list[bool] = []
     for start in chosen.tolist():
-        rows = range(start, min(start + CAPTIONS + 1, len(array)))
-        # An image's first and last regions stand for all of it.
-        ends = [np.array(array[row][[0, -1]] if array.ndim == 3 else array[row]) for row in rows]
-        if array.dtype.kind == "f" and (bad := [row for row, end in zip(rows, ends, strict=True) if _broken(end)]):
-            raise DataError(located(path, "found a number that isn't finite.", row=bad[0]))
+        rows = range(start, min(start + CAPTIONS + 1, len(file)))
+        ends = [_ends(file, row) for row in rows]
         pairs += rows[:-1]
-        equal += [one.tobytes() == other.tobytes() for one, other in pairwise(ends)]
+        equal += [one == other for one, other in pairwise(ends)]
     return np.array(pairs, int), np.array(equal, bool)
 
 
-def _broken(numbers: np.ndarray) -> bool:
-    return not np.isfinite(numbers).all()
+def _ends(file: NpyRows, row: int) -> bytes:
+    """An image's first and last regions, which stand for all of it; they must be finite."""
+    array = file.array
+    ends = np.empty(array.shape[1:] if array.ndim == 2 else (2, array.shape[2]), array.dtype)
+    if array.ndim == 2:
+        file.read(row, ends)
+    else:
+        file.read(row, ends[:1])
+        file.read(row, ends[1:], array.shape[1] - 1)
+    if ends.dtype.kind == "f" and not np.isfinite(ends).all():
+        raise DataError(located(file.path, "found a number that isn't finite.", row=row))
+    return ends.tobytes()
 
 
 def _mixed(pairs: np.ndarray, equal: np.ndarray, repeated: bool) -> str:

@@ -1,4 +1,4 @@
-"""The dataset folder: captions, splits, and region features mapped into memory."""
+"""The dataset folder: captions, splits, and region features read image by image."""
 
 from __future__ import annotations
 

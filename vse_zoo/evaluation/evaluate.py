@@ -10,9 +10,26 @@ from numpy.typing import NDArray
 
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.errors import EvaluationError, located
-from vse_zoo.evaluation.retrieval import RetrievalFigures, evaluate_retrieval
+from vse_zoo.evaluation.retrieval import RetrievalFigures, evaluate_pairs, evaluate_retrieval
+from vse_zoo.evaluation.scoring import checked_sets
+from vse_zoo.ranking import PairScorer
+from vse_zoo.sets import ItemSets
 
-__all__ = ["Encoder", "embed_captions", "embed_images", "evaluate", "evaluate_each", "figures_as_dict", "total_rsum"]
+__all__ = [
+    "Encoded",
+    "Encoder",
+    "PairwiseModel",
+    "embed_captions",
+    "embed_images",
+    "evaluate",
+    "evaluate_each",
+    "figures_as_dict",
+    "total_rsum",
+]
+
+
+Encoded = NDArray[Any] | ItemSets
+"""What a model encodes N items to: (N, E) vectors, or N sets of vectors."""
 
 
 class Encoder(Protocol):
@@ -22,11 +39,18 @@ class Encoder(Protocol):
     def languages(self) -> tuple[str, ...]:
         """The languages that `encode_text` takes."""
 
-    def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> NDArray[Any]:
-        """(B, R, D) regions and (B, R) mask to (B, E) embeddings."""
+    def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> Encoded:
+        """(B, R, D) regions and (B, R) mask to (B, E) embeddings, or B sets."""
 
-    def encode_text(self, texts: Sequence[str], language: str) -> NDArray[Any]:
-        """Sentences to (B, E) embeddings."""
+    def encode_text(self, texts: Sequence[str], language: str) -> Encoded:
+        """Sentences to (B, E) embeddings, or B sets."""
+
+
+class PairwiseModel(Encoder, Protocol):
+    """An `Encoder` to sets."""
+
+    def ranker(self, images: ItemSets, texts: ItemSets) -> PairScorer:
+        """What scores pairs of these, and knows limits of the scores."""
 
 
 def evaluate(
@@ -35,7 +59,7 @@ def evaluate(
     """Figures of each language, over the split's images that have captions in it.
 
     Args:
-        model: encodes images and sentences into one space.
+        model: encodes images and sentences into one space; or to sets, with ``ranker`` (`PairwiseModel`).
         dataset: an opened folder with region features.
         split: its name; languages: all that the model and the dataset share by default.
         folds: as in `evaluate_retrieval`.
@@ -63,25 +87,35 @@ def evaluate_each(
     figures: list[dict[str, RetrievalFigures]] = [{} for _ in folds]
     for language, (texts, owners) in captions.items():
         searched, text_image = np.unique(owners, return_inverse=True)
-        embedded = images[np.searchsorted(rows, searched)]
-        embeddings = embed_captions(model, texts, language)
+        embedded, sentences = images[np.searchsorted(rows, searched)], embed_captions(model, texts, language)
         for each, number in zip(figures, folds, strict=True):
-            each[language] = evaluate_retrieval(embedded, embeddings, text_image, folds=number)
+            each[language] = _figures(model, embedded, sentences, text_image, number)
     return figures
 
 
-def embed_images(model: Encoder, dataset: Dataset, rows: NDArray[np.int64], chunk: int = 256) -> NDArray[Any]:
-    """(rows, E) embeddings of dataset rows; only a chunk of regions is in memory."""
-    starts = range(0, len(rows), chunk)
-    return np.concatenate([np.asarray(model.encode_image(*dataset.regions(rows[i : i + chunk]))) for i in starts])
+def _figures(
+    model: Any, images: Encoded, texts: Encoded, text_image: NDArray[np.int64], folds: int
+) -> RetrievalFigures:
+    if isinstance(images, ItemSets) and isinstance(texts, ItemSets):
+        regions, words = checked_sets(images, "regions of images"), checked_sets(texts, "words of captions")
+        return evaluate_pairs(lambda i, t: model.ranker(regions[i], words[t]), text_image, len(images), folds=folds)
+    return evaluate_retrieval(np.asarray(images), np.asarray(texts), text_image, folds=folds)
 
 
-def embed_captions(model: Encoder, texts: Sequence[str], language: str) -> NDArray[Any]:
-    """(texts, E) embeddings. Equal sentences are encoded once: in different batches they could differ by a rounding
-    error, and the tie between two images with the same caption would go to one of them by chance.
+def embed_images(model: Encoder, dataset: Dataset, rows: NDArray[np.int64], chunk: int = 256) -> Encoded:
+    """(rows, E) embeddings of dataset rows, or their sets; only a chunk of regions is in memory."""
+    parts = [model.encode_image(*dataset.regions(rows[i : i + chunk])) for i in range(0, len(rows), chunk)]
+    sets = [part for part in parts if isinstance(part, ItemSets)]
+    return ItemSets.concatenate(sets) if sets else np.concatenate([np.asarray(part) for part in parts])
+
+
+def embed_captions(model: Encoder, texts: Sequence[str], language: str) -> Encoded:
+    """(texts, E) embeddings, or sets. Equal sentences are encoded once: in different batches they could differ by a
+    rounding error, and the tie between two images with the same caption would go to one of them by chance.
     """
     distinct, copies = np.unique(np.asarray(texts, dtype=object).astype(str), return_inverse=True)
-    return np.asarray(model.encode_text(distinct.tolist(), language))[copies]
+    found = model.encode_text(distinct.tolist(), language)
+    return found[copies] if isinstance(found, ItemSets) else np.asarray(found)[copies]
 
 
 def total_rsum(figures: Mapping[str, RetrievalFigures]) -> float:

@@ -7,7 +7,7 @@ collapsed model scores 0, not 100. NaN and infinity are errors. Only a chunk of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
@@ -16,11 +16,26 @@ from numpy.typing import ArrayLike, NDArray
 from vse_zoo.errors import EvaluationError
 from vse_zoo.evaluation.ranks import Relevance, ranks
 from vse_zoo.evaluation.scoring import ScoreRows, checked_embeddings, dot_products
+from vse_zoo.ranking import PairScorer, true_ranks
 
-__all__ = ["Direction", "PairScores", "RetrievalFigures", "evaluate_retrieval", "evaluate_scores"]
+__all__ = [
+    "Direction",
+    "PairScores",
+    "Ranker",
+    "RetrievalFigures",
+    "evaluate_pairs",
+    "evaluate_retrieval",
+    "evaluate_scores",
+]
 
 PairScores = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 """Scores of image rows (n,) against caption rows (m,): an array (n, m), higher is better."""
+
+Ranker = Callable[[NDArray[np.int64], NDArray[np.int64]], PairScorer]
+"""Image rows (n,) and caption rows (m,) to what scores their pairs."""
+
+_Ranks = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""1-based ranks of the image queries that have captions, and of the caption queries."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +112,12 @@ def evaluate_retrieval(
         )
     owners = _checked_owners(text_image, len(images), len(texts))
 
-    def fold(image_rows: NDArray[np.int64], text_rows: NDArray[np.int64]) -> tuple[ScoreRows, ScoreRows]:
+    def fold(image_rows: NDArray[np.int64], text_rows: NDArray[np.int64], own: NDArray[np.int64]) -> _Ranks:
         some_images, some_texts = images[image_rows], texts[text_rows]
-        return dot_products(some_images, some_texts), dot_products(some_texts, some_images)
+        both = dot_products(some_images, some_texts), dot_products(some_texts, some_images)
+        return _counted(*both, own, len(image_rows), chunk)
 
-    return _evaluate(fold, owners, len(images), folds, chunk)
+    return _evaluate(fold, owners, len(images), folds)
 
 
 def evaluate_scores(
@@ -119,22 +135,50 @@ def evaluate_scores(
     """
     owners = _checked_owners(text_image, images, np.size(text_image))
 
-    def fold(image_rows: NDArray[np.int64], text_rows: NDArray[np.int64]) -> tuple[ScoreRows, ScoreRows]:
-        return (
+    def fold(image_rows: NDArray[np.int64], text_rows: NDArray[np.int64], own: NDArray[np.int64]) -> _Ranks:
+        return _counted(
             lambda rows: np.asarray(scores(image_rows[rows], text_rows)),
             lambda rows: np.asarray(scores(image_rows, text_rows[rows])).T,
+            own,
+            len(image_rows),
+            chunk,
         )
 
-    return _evaluate(fold, owners, images, folds, chunk)
+    return _evaluate(fold, owners, images, folds)
+
+
+def evaluate_pairs(ranker: Ranker, text_image: ArrayLike, images: int, *, folds: int = 1) -> RetrievalFigures:
+    """The same figures for a model whose scores are dear, equal to those of its whole score matrix.
+
+    Only pairs whose upper limit reaches a true item's score are scored exactly (`vse_zoo.ranking.true_ranks`).
+
+    Args:
+        ranker: called once a fold.
+        text_image: (M,) image row of each caption.
+        images: number of images N.
+        folds: as in `evaluate_retrieval`.
+    """
+    owners = _checked_owners(text_image, images, np.size(text_image))
+
+    def fold(image_rows: NDArray[np.int64], text_rows: NDArray[np.int64], own: NDArray[np.int64]) -> _Ranks:
+        found = true_ranks(ranker(image_rows, text_rows), own)
+        return found.rows, found.columns
+
+    return _evaluate(fold, owners, images, folds)
+
+
+def _counted(by_image: ScoreRows, by_text: ScoreRows, own: NDArray[np.int64], images: int, chunk: int | None) -> _Ranks:
+    i2t = ranks(by_image, Relevance.of(own, images), len(own), chunk, "image")
+    return i2t, ranks(by_text, Relevance.one_each(own), images, chunk, "caption")
 
 
 def _evaluate(
-    fold: Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[ScoreRows, ScoreRows]],
+    fold: Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], _Ranks],
     owners: NDArray[np.int64],
     images: int,
     folds: int,
-    chunk: int | None,
 ) -> RetrievalFigures:
+    """Figures from a function of image rows, caption rows and (m,) the captions' images among these."""
     if not 1 <= folds <= images:
         raise EvaluationError(f"folds={folds} of {images} images: choose between 1 and the number of images.")
     parts = []
@@ -142,16 +186,13 @@ def _evaluate(
         text_rows = np.flatnonzero((owners >= image_rows[0]) & (owners <= image_rows[-1]))
         if len(text_rows) == 0:
             raise EvaluationError(f"fold {number} of {folds}: none of its {len(image_rows)} images has a caption.")
-        by_image, by_text = fold(image_rows, text_rows)
-        relevance = Relevance.of(owners[text_rows] - image_rows[0], len(image_rows))
-        i2t = Direction.of(ranks(by_image, relevance, len(text_rows), chunk, "image"))
-        t2i = Direction.of(ranks(by_text, Relevance.one_each(relevance.owners), len(image_rows), chunk, "caption"))
-        parts.append((i2t, t2i))
-    i2t, t2i = (_mean([part[side] for part in parts]) for side in (0, 1))
-    return RetrievalFigures(i2t, t2i, images, len(owners))
+        i2t, t2i = fold(image_rows, text_rows, owners[text_rows] - image_rows[0])
+        parts.append((Direction.of(i2t), Direction.of(t2i)))
+    by_image, by_text = zip(*parts, strict=True)
+    return RetrievalFigures(_mean(by_image), _mean(by_text), images, len(owners))
 
 
-def _mean(parts: list[Direction]) -> Direction:
+def _mean(parts: Sequence[Direction]) -> Direction:
     means = {field.name: float(np.mean([getattr(part, field.name) for part in parts])) for field in fields(Direction)}
     return Direction(**{**means, "queries": sum(part.queries for part in parts)})  # type: ignore[arg-type]
 

@@ -87,10 +87,11 @@ def _ask(
         rows = np.unique(owners)
         images, embedded = embed_images(model, dataset, rows), embed_captions(model, texts, language)
         for row in np.intersect1d(drawn, rows).tolist():
-            scores = model.similarity(images[np.searchsorted(rows, row)][None], embedded)[0]
+            at = int(np.searchsorted(rows, row))
+            scores = model.similarity(images[at : at + 1], embedded)[0]
             found[row][language] = [CaptionHit(texts[t], float(scores[t]), owners[t] == row) for t in _best(scores)]
         for t in random.permutation(len(texts))[: max(1, len(drawn) // 2)]:
-            scores = model.similarity(images, embedded[t][None])[:, 0]
+            scores = model.similarity(images, embedded[t : t + 1])[:, 0]
             sentences.append(_text_query(dataset, texts[t], language, rows, scores, int(owners[t])))
     return [ImageQuery(dataset.open_image(row), answers) for row, answers in found.items()], sentences
 

@@ -1,4 +1,4 @@
-"""Scores of a chunk of queries against all items, from embeddings."""
+"""Scores of a chunk of queries against all items, from embeddings, and what can't be scored."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vse_zoo.errors import EvaluationError
+from vse_zoo.ranking.distinct import distinct_rows
+from vse_zoo.sets import ItemSets
 
-__all__ = ["ScoreRows", "checked_embeddings", "dot_products"]
+__all__ = ["ScoreRows", "checked_embeddings", "checked_sets", "dot_products"]
 
 ScoreRows = Callable[[slice], NDArray[Any]]
 """Scores of a slice of the queries against all items: (chunk, items)."""
@@ -23,14 +25,24 @@ def checked_embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
         raise EvaluationError(f"{name} has shape {array.shape}: expected (rows, dimensions), neither of them 0.")
     if array.dtype != np.float64:
         array = array.astype(np.float32, copy=False)
-    finite = np.isfinite(array).all(axis=1)
+    _check_finite(np.isfinite(array), name)
+    return array
+
+
+def checked_sets(sets: ItemSets, name: str) -> ItemSets:
+    """``sets``; an `EvaluationError` names the first that isn't finite."""
+    _check_finite(np.isfinite(sets.items), name)
+    return sets
+
+
+def _check_finite(finite: NDArray[np.bool_], name: str) -> None:
+    """Refuses an array (N, …) that isn't all true."""
     if not finite.all():
-        row = int(np.argmin(finite))
+        bad = np.flatnonzero(~finite.reshape(len(finite), -1).all(axis=1))
         raise EvaluationError(
-            f"{name}, row {row}: holds NaN or infinity ({np.count_nonzero(~finite)} such rows of {len(array)}). "
+            f"{name}, row {bad[0]}: holds NaN or infinity ({len(bad)} such rows of {len(finite)}). "
             "No rank can be given to it: look for a zero norm or a diverged training run."
         )
-    return array
 
 
 def dot_products(queries: NDArray[Any], items: NDArray[Any]) -> ScoreRows:
@@ -39,21 +51,8 @@ def dot_products(queries: NDArray[Any], items: NDArray[Any]) -> ScoreRows:
     A matrix product rounds differently at the edges of its blocks, so the scores of two copies of an item could differ
     in the last bit and their tie would be lost: each distinct item is multiplied once and its score copied.
     """
-    distinct, copies = _distinct_rows(items)
+    distinct, copies = distinct_rows(items)
     if len(distinct) == len(items):
         return lambda rows: queries[rows] @ items.T
     once = items[distinct]
     return lambda rows: (queries[rows] @ once.T)[:, copies]
-
-
-def _distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions of the first of each group of equal rows, and for every row the position of its group in that list."""
-    groups: dict[bytes, int] = {}
-    first: list[int] = []
-    copies = np.empty(len(rows), np.int64)
-    for position, row in enumerate(rows + rows.dtype.type(0)):  # -0.0 becomes 0.0
-        group = groups.setdefault(row.tobytes(), len(first))
-        if group == len(first):
-            first.append(position)
-        copies[position] = group
-    return np.asarray(first), copies

@@ -1,9 +1,9 @@
 """Lower bounds of the cost of optimal transport: what no plan with the right marginals can cost less than.
 
 All but the capacity bound are values Σ f/n + Σ g/m of *dual feasible* potentials, f_k + g_l ≤ C_kl: by weak duality
-⟨T, C⟩ = Σ T_kl C_kl ≥ Σ T_kl (f_k + g_l) = Σ f/n + Σ g/m for every plan T ≥ 0 with row sums 1/n and column sums 1/m. The
-c-transform g_l = min_k (C_kl − f_k) is the best partner of f, feasible for any f at all, so however f was found the
-bound holds. Each bound subtracts a slack for float32 (`ROUNDING`), so that it stays below the cost of float32 plans too.
+⟨T, C⟩ = Σ T_kl C_kl ≥ Σ T_kl (f_k + g_l) = Σ f/n + Σ g/m for every plan T ≥ 0 with row sums 1/n and column sums 1/m.
+The c-transform g_l = min_k (C_kl − f_k) is the best partner of f, feasible for any f at all, so however f was found the
+bound holds. Each bound subtracts a slack for float32 (`ROUNDING`): it stays below the cost of float32 plans too.
 """
 
 from __future__ import annotations
@@ -39,14 +39,18 @@ def column_bound(cost: Tensor, row_mask: Tensor, column_mask: Tensor) -> Tensor:
 
 
 def row_bound(cost: Tensor, row_mask: Tensor, column_mask: Tensor) -> Tensor:
-    """Every row ships its mass to its cheapest column: Σ_k min_l C_kl / n, the dual value with g = 0; as `column_bound`."""
+    """Every row ships its mass to its cheapest column: Σ_k min_l C_kl / n, the dual value with g = 0.
+
+    Shapes as `column_bound`.
+    """
     return column_bound(tf.transpose(cost, (0, 2, 1)), column_mask, row_mask)
 
 
 def capacity_bound(cost: Tensor, row_mask: Tensor, column_mask: Tensor) -> Tensor:
     """Every column ships 1/m to its cheapest rows, at most 1/n to each; the same for rows; the larger of both.
 
-    A plan's column is one way to ship 1/m with at most 1/n a row, so it costs at least as much. Shapes as `column_bound`.
+    A plan's column is one way to ship 1/m with at most 1/n a row, so it costs at least as much.
+    Shapes as `column_bound`.
     """
     sides = ((cost, row_mask, column_mask), (tf.transpose(cost, (0, 2, 1)), column_mask, row_mask))
     return tf.maximum(*(_capacity(*_prepared(*side)) for side in sides))

@@ -72,7 +72,7 @@ def all_limits(form: Form, rounds: int) -> Any:
 
 @lru_cache(maxsize=32)
 def pair_costs(form: Form, rounds: int) -> Any:
-    """A function of images transposed (N, E, K), their mask, a bucket's texts (C, M, E), their mask, groups of one image
+    """A function of images transposed (N, E, K), their mask, a bucket's texts (C, M, E), their mask, groups of an image
     (g,) with several texts (g, G), and the slack: their `Pairs`, with P = g·G.
     """
 

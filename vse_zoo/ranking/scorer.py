@@ -97,7 +97,8 @@ class TransportScorer:
             np.minimum.at(least, copies, at_least)
         found = self._solved.of(distinct)
         new = np.flatnonzero(np.isnan(found))
-        found[new] = self._solve(*np.divmod(distinct[new], len(self._places)), least[new])
+        images, texts = np.divmod(distinct[new], len(self._places))
+        found[new] = self._solve(images, texts, least[new])
         kept = new[np.isfinite(found[new])]
         self._solved.add(distinct[kept], found[kept])
         return found[copies]

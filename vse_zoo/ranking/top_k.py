@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,14 +54,22 @@ def top_k(scorer: PairScorer, k: int, *, query: str = "row") -> TopK:
     size = max(1, _CHUNK // items)
     for start in range(0, queries, size):
         chunk = np.arange(start, min(start + size, queries))
-        if query == "row":
-            limits = scorer.limits(chunk, everything)
-            parts.append(best_items(limits, lambda q, i, least, c=chunk: scorer.scores(c[q], i, least), k))
-        else:
-            limits = scorer.limits(everything, chunk).T
-            parts.append(best_items(limits, lambda q, i, least, c=chunk: scorer.scores(i, c[q], least), k))
+        limits = scorer.limits(chunk, everything) if query == "row" else scorer.limits(everything, chunk).T
+        parts.append(best_items(limits, partial(_solve, scorer, chunk, query == "row"), k))
     indices, scores = (np.concatenate(each) for each in zip(*parts, strict=True))
     return TopK(indices, scores, scorer.solves - before)
+
+
+def _solve(
+    scorer: PairScorer,
+    chunk: NDArray[np.int64],
+    by_row: bool,
+    queries: NDArray[np.int64],
+    items: NDArray[np.int64],
+    least: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    pair = (chunk[queries], items) if by_row else (items, chunk[queries])
+    return scorer.scores(*pair, least)
 
 
 def best_items(limits: NDArray[np.float32], solve: Solve, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -127,6 +127,19 @@ def test_groups_within_groups(tmp_path: Path) -> None:
     assert list(read(path)) == ["3", "val/1", "val/2"]
 
 
+def test_links_back_end(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.h5", {"val/1/x": FEATURES[0]})
+    with h5py.File(path, "a") as file:
+        file["val/back"] = file["/"]
+        file["val/gone"] = h5py.SoftLink("/nowhere")
+    with open_entries(path, IDS) as entries:
+        good, gone = entries
+        assert good.image == "val/1"
+        good.read()
+        with pytest.raises(DataError, match=r"a.h5, field 'val/gone': can't be read"):
+            gone.read()
+
+
 def rows(**others: Any) -> dict[str, Any]:
     return {"features": FEATURES, **others}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import h5py
 
 from vse_zoo.errors import DataError, located
-from vse_zoo.features.precomputed.entries import Entry
+from vse_zoo.features.precomputed.entries import Entry, Place
 from vse_zoo.features.precomputed.hdf5_groups import group_entries
 from vse_zoo.features.precomputed.hdf5_rows import row_entries
 from vse_zoo.features.precomputed.names import FEATURES
@@ -52,6 +52,18 @@ def hdf5_entries(
     Raises:
         DataError: it has neither layout, or arrays don't fit one another.
     """
+    with Place(path).readable():
+        yield from _entries(path, file, names, default_names, key, boxes)
+
+
+def _entries(
+    path: Path,
+    file: h5py.File,
+    names: Sequence[str] | None,
+    default_names: Sequence[str],
+    key: str | None,
+    boxes: bool,
+) -> Iterator[Entry]:
     arrays = {name for name, value in file.items() if isinstance(value, h5py.Dataset)}
     found = [key] if key else [name for name in FEATURES if name in arrays and file[name].ndim in (2, 3)]
     if key and (key not in arrays or file[key].ndim not in (2, 3)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +29,11 @@ def group_entries(path: Path, file: h5py.File, boxes: bool) -> Iterator[Entry]:
         raise DataError(located(path, problem, do="Name an array with --key."))
 
 
-def _within(path: Path, group: h5py.Group, above: str, boxes: bool) -> Iterator[Entry]:
+def _within(
+    path: Path, group: h5py.Group, above: str, boxes: bool, around: Sequence[h5py.Group] = ()
+) -> Iterator[Entry]:
+    if group in around:  # a link back, which would go on for ever
+        return
     for name, value in group.items():
         image = above + name
         if isinstance(value, h5py.Group):
@@ -37,7 +41,7 @@ def _within(path: Path, group: h5py.Group, above: str, boxes: bool) -> Iterator[
                 place = Place(path, group=image)
                 yield Entry(image, place, partial(_read, value, place, None, "", boxes))
             else:
-                yield from _within(path, value, image + "/", boxes)
+                yield from _within(path, value, image + "/", boxes, (*around, group))
         elif not name.endswith(_OTHERS):
             stem = name.removesuffix(_FEATURES)
             place = Place(path, group=above.removesuffix("/"))
@@ -46,10 +50,10 @@ def _within(path: Path, group: h5py.Group, above: str, boxes: bool) -> Iterator[
 
 def _read(group: h5py.Group, place: Place, features: str | None, prefix: str, with_boxes: bool) -> ImageRegions:
     """The image of the data set ``features``, or of a group's own; the names of the others begin with ``prefix``."""
-    held = {name for name in (*FEATURES, *BOXES, *WIDTH, *HEIGHT) if prefix + name in group}
-    own = features or chosen(place, held, FEATURES)
-    boxes, width, height = (chosen(place, held, names) for names in (BOXES, WIDTH, HEIGHT))
-    with place.readable(own):
+    with place.readable(features):
+        held = {name for name in (*FEATURES, *BOXES, *WIDTH, *HEIGHT) if prefix + name in group}
+        own = features or chosen(place, held, FEATURES)
+        boxes, width, height = (chosen(place, held, names) for names in (BOXES, WIDTH, HEIGHT))
         numbers = group[own][()]
         if boxes is None or not with_boxes:
             return image_regions(place, numbers, names=(own or "", ""))

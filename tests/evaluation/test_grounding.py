@@ -14,6 +14,7 @@ from rich.console import Console
 from vse_zoo.data.records import Phrase, Record
 from vse_zoo.errors import EvaluationError
 from vse_zoo.evaluation.grounding import GroundingFigures, evaluate_grounding, grounding_as_dict, grounding_table
+from vse_zoo.evaluation.grounding.areas import map_boxes
 from vse_zoo.evaluation.grounding.figures import phrase_outcome, summary
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.sets import ItemSets
@@ -31,6 +32,7 @@ class Folder:
     """What grounding reads of a dataset: images of 16 regions, the last with one region fewer."""
 
     path = Path("folder")
+    grid: tuple[int, int] | None = None
 
     def __init__(self, records: Sequence[Record], languages: tuple[str, ...] = ("en",), boxes: bool = True) -> None:
         self.records = list(records)
@@ -189,6 +191,31 @@ def test_grids_too_fine_for_the_objects_still_point() -> None:
     assert (found.pointing, found.pointing_upper_bound, found.pointing_chance) == (100, 100, 60)
 
 
+@pytest.mark.parametrize(("box", "expected"), [((0.25, 0.25, 0.75, 0.5), 100), ((0.5, 0.5, 1, 1), 0)])
+def test_the_box_of_a_grids_heat_map(box: Box, expected: float) -> None:
+    folder = Folder([record("a dog", [("a dog", (box,))]), record("", [])])
+    folder.grid = (4, 4)
+    model = Planted({(0, "a"): peak(5), (0, "dog"): peak(6)}, {(0, "dog"): peak(5, 6, rest=0.8) - 0.9})
+    found = evaluate_grounding(model, folder, "test")["en"]
+    assert found["transport"].map_box == found["cosine"].map_box == expected
+    assert found["transport"].r1 == (0 if expected == 0 else 100)
+
+
+def test_a_phrase_without_words_has_no_right_map() -> None:
+    folder = Folder([record("dog !", [("!", ((0.0, 0.0, 1.0, 1.0),))]), record("", [])])
+    folder.grid = (4, 4)
+    assert evaluate_grounding(Planted({}), folder, "test")["en"]["cosine"].map_box == 0
+    folder.grid = None
+    assert evaluate_grounding(Planted({}), folder, "test")["en"]["cosine"].map_box is None
+
+
+def test_boxes_of_maps_against_thresholded_ramps() -> None:
+    column = np.array([0, 0, 1, 1, 0, 0, 0, 0.9])  # above half from the middle of cell 1 and 2 to that of 3 and 4
+    regions = np.array([[x / 8, 0, (x + 1) / 8, 1] for x in range(8)])
+    found = map_boxes(np.stack([column, np.full(8, 3.0), column - 5]), regions, (1, 8))
+    np.testing.assert_allclose(found, [[0.25, 0, 0.5, 1], [0, 0, 1, 1], [0.25, 0, 0.5, 1]], atol=0.5 / 84 + 1e-9)
+
+
 def test_padded_regions_are_never_ranked() -> None:
     records = [record("dog", [("dog", (cell(3),))])]
     model = Planted({(0, "dog"): peak(3) + 2 * peak(15)})
@@ -235,12 +262,21 @@ def test_a_model_with_other_words_than_its_preprocessor_is_refused() -> None:
 
 
 def test_figures_as_a_table_and_as_numbers() -> None:
-    figures = GroundingFigures(12.5, 25, 50, 75, 6.25, 40, 100, 20, 1234, 1, 2)
+    figures = GroundingFigures(12.5, 25, 50, 75, 6.25, 40, 100, 20, 33.3, 1234, 1, 2)
     ways = {"de": {"transport": figures, "cosine": figures}}
     console = Console(width=120)
     with console.capture() as shown:
         console.print(grounding_table(ways))
-    for expected in ("German", "transport", "12.5/25.0/50.0", "1,234", "any region (upper bound)", "75.0", "6.2"):
+    for expected in (
+        "German",
+        "transport",
+        "12.5/25.0/50.0",
+        "1,234",
+        "any region (upper bound)",
+        "75.0",
+        "6.2",
+        "33.3",
+    ):
         assert expected in shown.get()
     plain = grounding_as_dict(ways, "test", "any")
     assert plain["languages"]["de"]["cosine"] == figures.as_dict()

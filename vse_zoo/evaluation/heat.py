@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
 __all__ = ["heat_maps"]
 
@@ -28,21 +28,23 @@ def heat_maps(values: ArrayLike, boxes: ArrayLike, grid: Sequence[int] | None = 
         (K, 84, 84), softened a little at edges and creases; the first row is the picture's top.
     """
     wanted, corners = np.asarray(values, np.float64), np.asarray(boxes, np.float64)
-    maps = _between_cells(wanted, corners, grid) if grid else _over_boxes(wanted, corners)
-    return gaussian_filter(maps, sigma=(0, _SOFTENING, _SOFTENING), mode="nearest")
+    if grid:
+        return _between_cells(wanted, corners, grid)
+    return gaussian_filter(_over_boxes(wanted, corners), sigma=(0, _SOFTENING, _SOFTENING), mode="nearest")
 
 
 def _between_cells(values: NDArray[np.float64], boxes: NDArray[np.float64], grid: Sequence[int]) -> NDArray[np.float64]:
     cells = boxes.reshape(*grid, 4)
     down = _hats((cells[:, 0, 1] + cells[:, 0, 3]) / 2)
     across = _hats((cells[0, :, 0] + cells[0, :, 2]) / 2)
-    return np.einsum("kij,yi,xj->kyx", values.reshape(-1, *grid), down, across)
+    return down @ values.reshape(-1, *grid) @ across.T
 
 
 def _hats(centres: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(84, n) weights of linear interpolation between n centres, constant beyond the outermost."""
+    """(84, n) weights of softened linear interpolation between n centres, constant beyond the outermost."""
     places = (np.arange(SIDE) + 0.5) / SIDE
-    return np.stack([np.interp(places, centres, unit) for unit in np.eye(len(centres))], axis=1)
+    hats = np.stack([np.interp(places, centres, unit) for unit in np.eye(len(centres))], axis=1)
+    return gaussian_filter1d(hats, _SOFTENING, axis=0, mode="nearest")
 
 
 def _over_boxes(values: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vse_zoo.data.dataset import Dataset
+from vse_zoo.data.records import Phrase
 from vse_zoo.errors import EvaluationError, located
+from vse_zoo.evaluation.grounding.areas import map_boxes
 from vse_zoo.evaluation.grounding.boxes import BOX_CONVENTIONS, centres_inside, regions_found
 from vse_zoo.evaluation.grounding.figures import GroundingFigures, PhraseOutcome, phrase_outcome, summary
 from vse_zoo.evaluation.grounding.phrases import CaptionPhrases, phrases_of, words_of
@@ -122,14 +124,24 @@ class _Tally:
         if regions is None:
             do = "Grounding needs regions with boxes: run vse-zoo features again."
             raise EvaluationError(located(self._dataset.path, "its regions have no boxes.", do=do))
-        for phrase in caption.located:
-            words = words_of(phrase, spans)
-            self._without_words += not len(words)
-            right = regions_found(regions, phrase.boxes, self._convention)
-            pointing = centres_inside(regions, phrase.boxes)
-            for name, outcomes in self._outcomes.items():
-                outcome = phrase_outcome(scores[name][:, words].sum(axis=1, dtype=np.float64), right, pointing)
-                outcomes.append(outcome if len(words) else outcome.missed)
+        phrases = [(phrase, words_of(phrase, spans)) for phrase in caption.located]
+        self._without_words += sum(not len(words) for _, words in phrases)
+        right = [regions_found(regions, phrase.boxes, self._convention) for phrase, _ in phrases]
+        pointing = [centres_inside(regions, phrase.boxes) for phrase, _ in phrases]
+        for name, outcomes in self._outcomes.items():
+            sums = [scores[name][:, words].sum(axis=1, dtype=np.float64) for _, words in phrases]
+            maps = self._maps_right(sums, regions, [phrase for phrase, _ in phrases])
+            found = map(phrase_outcome, sums, right, pointing, maps)
+            outcomes += [each if len(words) else each.missed for each, (_, words) in zip(found, phrases, strict=True)]
+
+    def _maps_right(
+        self, sums: Sequence[NDArray[np.floating]], regions: NDArray[np.floating], phrases: Sequence[Phrase]
+    ) -> list[bool | None]:
+        if self._dataset.grid is None or not np.isfinite(sums).all():
+            return [None] * len(phrases)
+        boxes = map_boxes(np.stack(sums), regions, self._dataset.grid)
+        found = (regions_found(box, phrase.boxes, self._convention) for box, phrase in zip(boxes, phrases, strict=True))
+        return [bool(each[0]) for each in found]
 
     def figures(self) -> dict[str, GroundingFigures]:
         return {name: summary(each, self._without_words, self._without_boxes) for name, each in self._outcomes.items()}

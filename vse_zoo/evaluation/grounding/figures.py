@@ -25,6 +25,8 @@ class GroundingFigures:
         chance: expected R@1 of a region drawn at random.
         pointing: the pointing game: the centre of the best region lies inside one of the phrase's boxes.
         pointing_upper_bound, pointing_chance: the same for the centre of any region, and of one drawn at random.
+        map_box: of a grid, whose cells seldom have an IoU of 0.5 with anything: the box around the brightest part of
+            the phrase's heat map (`map_boxes`) has IoU ≥ 0.5 with the phrase's boxes; None where regions were detected.
         phrases: with boxes.
         without_words: of these, phrases of which the model reads no word (punctuation, or beyond its longest sentence):
             misses in all figures but bounds and chance.
@@ -39,11 +41,12 @@ class GroundingFigures:
     pointing: float
     pointing_upper_bound: float
     pointing_chance: float
+    map_box: float | None
     phrases: int
     without_words: int
     without_boxes: int
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float | None]:
         """The figures by name, plain numbers for JSON."""
         return asdict(self)
 
@@ -51,22 +54,27 @@ class GroundingFigures:
 @dataclass(frozen=True)
 class PhraseOutcome:
     """One phrase: 1-based ranks of the best right region and of the best region to point at (inf: there is none), and
-    the shares of regions that are right.
+    the shares of regions that are right; whether the box of its heat map is right, None if it has none.
     """
 
     rank: float
     pointing_rank: float
     right: float
     pointing_right: float
+    map_right: bool | None
 
     @property
     def missed(self) -> PhraseOutcome:
         """The same phrase for a model that answers nothing."""
-        return replace(self, rank=np.inf, pointing_rank=np.inf)
+        none = None if self.map_right is None else False
+        return replace(self, rank=np.inf, pointing_rank=np.inf, map_right=none)
 
 
 def phrase_outcome(
-    scores: NDArray[np.floating], right: NDArray[np.bool_], pointing: NDArray[np.bool_]
+    scores: NDArray[np.floating],
+    right: NDArray[np.bool_],
+    pointing: NDArray[np.bool_],
+    map_right: bool | None = None,
 ) -> PhraseOutcome:
     """How a model's scores (R,) of the regions fare; a wrong region that ties with the best right one ranks before it.
 
@@ -77,7 +85,7 @@ def phrase_outcome(
         region = int(np.argmin(np.isfinite(scores)))
         raise EvaluationError(f"region {region}: found the score {scores[region]}, which can't be ranked.")
     shares = float(np.mean(right)), float(np.mean(pointing))
-    return PhraseOutcome(_rank(scores, right), _rank(scores, pointing), *shares)
+    return PhraseOutcome(_rank(scores, right), _rank(scores, pointing), *shares, map_right)
 
 
 def _rank(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> float:
@@ -89,6 +97,7 @@ def _rank(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> float:
 def summary(outcomes: Sequence[PhraseOutcome], without_words: int, without_boxes: int) -> GroundingFigures:
     """The figures of at least one phrase with boxes."""
     ranks = np.array([each.rank for each in outcomes])
+    maps = [each.map_right for each in outcomes if each.map_right is not None]
     r1, r5, r10 = (_percent(ranks <= depth) for depth in _DEPTHS)
     return GroundingFigures(
         r1=r1,
@@ -99,6 +108,7 @@ def summary(outcomes: Sequence[PhraseOutcome], without_words: int, without_boxes
         pointing=_percent([each.pointing_rank <= 1 for each in outcomes]),
         pointing_upper_bound=_percent([each.pointing_right > 0 for each in outcomes]),
         pointing_chance=_percent([each.pointing_right for each in outcomes]),
+        map_box=_percent(maps) if maps else None,
         phrases=len(outcomes),
         without_words=without_words,
         without_boxes=without_boxes,

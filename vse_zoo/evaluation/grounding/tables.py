@@ -20,13 +20,22 @@ def grounding_table(figures: Mapping[str, Mapping[str, GroundingFigures]], title
     table = Table(title=title)
     for column in ("language", "regions by"):
         table.add_column(column)
-    for column in ("IoU ≥ 0.5\nR@1/5/10", "pointing\ngame", "phrases", "without\nwords", "without\nboxes"):
+    for column in (
+        "IoU ≥ 0.5\nR@1/5/10",
+        "pointing\ngame",
+        "map box\nIoU ≥ 0.5",
+        "phrases",
+        "without\nwords",
+        "without\nboxes",
+    ):
         table.add_column(column, justify="right")
     for language, ways in figures.items():
         name = LANGUAGE_NAMES.get(language, language)
         for way, each in ways.items():
             counts = (f"{count:,}" for count in (each.phrases, each.without_words, each.without_boxes))
-            table.add_row(name, way, f"{each.r1:.1f}/{each.r5:.1f}/{each.r10:.1f}", f"{each.pointing:.1f}", *counts)
+            map_box = "–" if each.map_box is None else f"{each.map_box:.1f}"
+            recalls = f"{each.r1:.1f}/{each.r5:.1f}/{each.r10:.1f}"
+            table.add_row(name, way, recalls, f"{each.pointing:.1f}", map_box, *counts)
         values = next(iter(ways.values())).as_dict()
         for way, (right, pointing) in _BOUNDS.items():
             table.add_row(name, way, f"{values[right]:.1f}", f"{values[pointing]:.1f}", end_section=way == "chance")

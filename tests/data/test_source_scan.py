@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from vse_zoo.cli import app
 from vse_zoo.data import Dataset
 from vse_zoo.data.sources import Source
 from vse_zoo.data.sources.scan import layout as layout_module
@@ -92,6 +94,13 @@ def test_what_was_found_is_said(coco: Path, tmp_path: Path) -> None:
     )
     assert source.summary(tmp_path / "data").startswith("18 images (train 7, dev 3, test 2, testall 6) in en")
     assert "vse-zoo train optimal_transport --data" in source.summary(tmp_path / "data")
+
+
+def test_the_command(coco: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["prepare", "scan", str(tmp_path / "data"), "--folder", str(coco)])
+    assert result.exit_code == 0, result.output
+    assert "dev: 3 images, each in 5 equal rows" in result.output
+    assert len(Dataset(tmp_path / "data")) == 18
 
 
 def test_features_stay_where_they_are(coco: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,8 @@ class NpyRows:
     def __init__(self, path: Path, do: str | None = None) -> None:
         self.path = path
         self.array = open_npy(path, do)
-        self._file = path.open("rb")
+        self._descriptor = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._descriptor)
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -55,7 +57,7 @@ class NpyRows:
         view = out.data.cast("B")
         place = self.array.offset + row * self.array.strides[0] + item * self.array.strides[1]
         while len(view):
-            count = os.preadv(self._file.fileno(), [view], place)
+            count = os.preadv(self._descriptor, [view], place)
             if count == 0:
                 raise DataError(located(self.path, f"the file ends within row {row}: it was cut while in use."))
             view, place = view[count:], place + count

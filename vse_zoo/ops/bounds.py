@@ -19,6 +19,9 @@ Tensor = Any
 ROUNDING = 2.0**-22
 """A bound's slack is this · (n + m + 8) · max|C|: four units in the last place for every term that is summed."""
 
+_LEAST = 1e-7
+"""ε where all reduced costs are 0."""
+
 _FAR = 1e30
 """The cost of padding, which no minimum takes."""
 
@@ -107,7 +110,7 @@ def _ascent(cost: Tensor, f: Tensor, g: Tensor, rows: Tensor, columns: Tensor, p
     real = rows * columns
     reduced = tf.where(real > 0, cost - f - g, 0.0)
     mean = tf.reduce_sum(reduced, (-3, -2), keepdims=True) / tf.reduce_sum(real, (-3, -2), keepdims=True)
-    epsilon = tf.maximum(part * mean, 1e-7)
+    epsilon = tf.maximum(part * mean, _LEAST)
     kernel = real * tf.exp(-reduced / epsilon)
     a = rows / tf.maximum(tf.reduce_sum(kernel, -2, keepdims=True), 1e-30)
     b = tf.reduce_sum(kernel * a, -3, keepdims=True)
@@ -140,4 +143,4 @@ def _prepared(cost: Tensor, row_mask: Tensor, column_mask: Tensor) -> tuple[Tens
 
 def _slack(cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     largest = tf.reduce_max(tf.where(rows * columns > 0, tf.abs(cost), 0.0), (-3, -2))
-    return ROUNDING * (tf.reduce_sum(rows, (-3, -2)) + tf.reduce_sum(columns, (-3, -2)) + 8) * largest
+    return ROUNDING * (tf.reduce_sum(rows, (-3, -2)) + tf.reduce_sum(columns, (-3, -2)) + 8) * (largest + 10 * _LEAST)

@@ -14,7 +14,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from vse_zoo.cli import app
-from vse_zoo.data import Dataset
+from vse_zoo.data import Dataset, KeptFile, KeptRegions, write_dataset
 from vse_zoo.data.sources import Source
 from vse_zoo.data.sources.scan import layout as layout_module
 from vse_zoo.data.sources.scan import read_scan
@@ -319,6 +319,24 @@ def test_nothing_is_replaced_unless_told(coco: Path, tmp_path: Path) -> None:
     np.save(coco / "train_ims.npy", feature_rows(7, 9))
     replaced = read_scan(coco).write(dataset.path, overwrite=True)
     np.testing.assert_array_equal(replaced.regions(np.array([0]))[0][0], feature_rows(7, 9)[0])
+
+
+def test_files_of_the_dataset_folder_itself_cannot_be_kept(coco: Path, tmp_path: Path) -> None:
+    dataset = written(coco, tmp_path / "data")
+    path = dataset.path / "regions.npy"
+    np.save(path, feature_rows(18, 0))
+    with pytest.raises(DataError, match=r"regions\.npy: is in the dataset folder itself"):
+        write_dataset(
+            dataset.path,
+            dataset.records,
+            name="n",
+            image_source={"kind": "none"},
+            languages=("en",),
+            overwrite=True,
+            regions=KeptRegions([KeptFile(path, 18)], None, "net"),
+        )
+    assert path.is_file()
+    assert len(Dataset(dataset.path)) == 18
 
 
 def test_pictures(coco: Path, tmp_path: Path) -> None:

@@ -55,10 +55,15 @@ class KeptRegions:
     boxes: np.ndarray | None
     backbone: str
 
-    def info(self) -> RegionsInfo:
-        """The "regions" entry of dataset.json, boxes not hashed; a `DataError` if the files don't fit one another."""
+    def info(self, folder: Path | None = None) -> RegionsInfo:
+        """The "regions" entry of dataset.json, boxes not hashed.
+
+        A `DataError` if the files don't fit one another or are in the dataset folder, which owns what is in it.
+        """
         first, *_ = shapes = [file.shape() for file in self.files]
         for file, shape in zip(self.files, shapes, strict=True):
+            if folder is not None and file.path.resolve().parent == folder.resolve():
+                raise DataError(located(file.path, "is in the dataset folder itself.", do="Keep it in another folder."))
             if shape != first:
                 problem = "found {} regions of {} numbers in {}, ".format(*shape)
                 expected = "expected {} of {} in {} as in {}.".format(*first, self.files[0].path)

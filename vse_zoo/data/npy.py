@@ -46,7 +46,8 @@ class NpyRows:
         self.path = path
         self.array = open_npy(path, do)
         self._descriptor = os.open(path, os.O_RDONLY)
-        weakref.finalize(self, os.close, self._descriptor)
+        # Not at exit: batches may still be read ahead then.
+        weakref.finalize(self, os.close, self._descriptor).atexit = False
 
     def __len__(self) -> int:
         """The number of rows."""

@@ -37,7 +37,7 @@ def write_folder(
 ) -> None:
     """The work of `vse_zoo.data.dataset.write_dataset`: checks and writes records one by one."""
     _refuse(folder, overwrite)
-    info = regions.info() if regions else None
+    info = regions.info(folder) if regions else None
     target = folder / CAPTIONS
     made = not folder.exists()
     try:

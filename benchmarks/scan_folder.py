@@ -63,7 +63,7 @@ def train(folder: Path, steps: int, batch_size: int, units: int) -> dict[str, An
     import keras
 
     from vse_zoo.data import Dataset, PairBatches
-    from vse_zoo.models.context_attention import ContextAttentionVSE
+    from vse_zoo.models.optimal_transport import TransportVSE
     from vse_zoo.preprocessing import TextPreprocessor
 
     found: dict[str, Any] = {"imported": memory()}
@@ -80,7 +80,7 @@ def train(folder: Path, steps: int, batch_size: int, units: int) -> dict[str, An
     note("vocabulary built")
     pairs = PairBatches(data, "train", preprocessor.ragged, batch_size=batch_size)
     note("captions tokenised")
-    model = ContextAttentionVSE(preprocessor, data.region_dim, units=units)
+    model = TransportVSE(preprocessor, data.region_dim, units=units)
     model.build()
     model.compile(optimizer=keras.optimizers.Adam(1e-3))
     anonymous = []

@@ -84,7 +84,8 @@ def best_items(limits: NDArray[np.float32], solve: Solve, k: int) -> tuple[NDArr
         k: at least 1.
 
     Returns:
-        (Q, min(K, I)) indices, best first and equal scores by index, and their scores.
+        (Q, min(K, I)) indices, best first and equal scores by index, and their scores; I and −inf where
+        items are lacking.
     """
     left = np.array(limits, np.float32)
     k = min(k, left.shape[1])
@@ -98,6 +99,7 @@ def best_items(limits: NDArray[np.float32], solve: Solve, k: int) -> tuple[NDArr
         found = np.full(items.shape, -np.inf, np.float32)
         at = np.nonzero(wanted)
         found[at] = solve(open_[at[0]], items[at], scores[open_[at[0]], -1])
+        items = np.where(found > -np.inf, items, left.shape[1])
         indices[open_], scores[open_] = _merge(indices[open_], scores[open_], items, found)
         most = left[open_].max(axis=1)
         open_ = open_[(most >= scores[open_, -1]) & (most > -np.inf)]

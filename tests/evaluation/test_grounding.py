@@ -264,19 +264,11 @@ def test_a_model_with_other_words_than_its_preprocessor_is_refused() -> None:
 def test_figures_as_a_table_and_as_numbers() -> None:
     figures = GroundingFigures(12.5, 25, 50, 75, 6.25, 40, 100, 20, 33.3, 1234, 1, 2)
     ways = {"de": {"transport": figures, "cosine": figures}}
-    console = Console(width=120)
+    console = Console(width=80)
     with console.capture() as shown:
         console.print(grounding_table(ways))
-    for expected in (
-        "German",
-        "transport",
-        "12.5/25.0/50.0",
-        "1,234",
-        "any region (upper bound)",
-        "75.0",
-        "6.2",
-        "33.3",
-    ):
+    shown_figures = ("12.5/25.0/50.0", "1,234", "75.0", "6.2", "33.3")
+    for expected in ("German", "transport", "upper bound", *shown_figures):
         assert expected in shown.get()
     plain = grounding_as_dict(ways, "test", "any")
     assert plain["languages"]["de"]["cosine"] == figures.as_dict()

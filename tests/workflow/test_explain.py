@@ -120,7 +120,7 @@ def test_a_picture_becomes_one_page(model: Fake, photo: Path, tmp_path: Path) ->
     assert "<script" not in text
     assert text.count('class="unknown"') == 2 * 3, "above its map and above its column"
     assert "--weight:100%" in text
-    assert "67 %" in shown  # 1 of 1 + 5 · 0.1
+    assert "67 %, cosine 0.95" in shown  # 1 of 1 + 5 · 0.1
 
 
 def test_the_page_gives_the_plan_by_words(model: Fake, photo: Path, tmp_path: Path) -> None:
@@ -211,5 +211,7 @@ def test_each_error_is_one_message(model: Fake, photo: Path, tmp_path: Path, run
 
 
 def test_a_model_of_whole_pictures_is_refused(photo: Path, tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"TwoWayNet compares whole pictures .* Models that can be explained:"):
+    with pytest.raises(
+        EvaluationError, match=r"TwoWayNet compares whole pictures .* Models that can be explained: TransportVSE\."
+    ):
         explain_picture("two_way_net_mnist", str(photo), "a dog", tmp_path / "e.html")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import keras
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -50,9 +51,8 @@ def explain_picture(
     picture, regions = _from_dataset(Dataset.open(data), image) if data else (load_image(image), None)
     model = presets.load(run)
     if not hasattr(model, "explain"):
-        known = ", ".join(name for name, kind in sorted(vars(models).items()) if hasattr(kind, "explain"))
         problem = f"{type(model).__name__} compares whole pictures with whole sentences, not their parts."
-        raise EvaluationError(located(run, problem, do=f"Models that can be explained: {known}."))
+        raise EvaluationError(located(run, problem, do=f"Models that can be explained: {', '.join(_explained())}."))
     _check_caption(model, caption, language)
     features, boxes, grid = regions or _from_picture(run, picture)
     if features.shape[1] != model.region_dim:
@@ -63,6 +63,12 @@ def explain_picture(
     found = Explanation(picture, boxes, grid, caption, language, alignment, known.tolist(), image, run)
     _WRITERS[out.suffix](found, out)
     return found
+
+
+def _explained() -> list[str]:
+    """The zoo's models, without the classes they share, that compare regions with words."""
+    kinds = [(name, kind) for name, kind in vars(models).items() if hasattr(kind, "explain")]
+    return [name for name, kind in kinds if keras.saving.get_registered_name(kind) != name]
 
 
 def _check_caption(model: Any, caption: str, language: str) -> None:

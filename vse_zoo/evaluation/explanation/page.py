@@ -17,7 +17,8 @@ __all__ = ["write_page"]
 
 _WORDS = (
     "Bright: where the transport plan sends the word. All maps have one scale, so that a word that is spread over the "
-    "picture, as articles often are, stays dark."
+    "picture, as articles often are, stays dark. The plan spends each region on some word: a bright place needn't be a "
+    "good match, as its cosine says."
 )
 _PLAN = (
     "Each column is a word, each row a region: the share of the word's mass that the region sends, in percent. Columns "
@@ -64,7 +65,8 @@ def _word_figures(explanation: Explanation) -> list[str]:
     for number, (word, picture, best) in enumerate(
         zip(explanation.alignment.words, pictures, explanation.best.tolist(), strict=True)
     ):
-        found = f"most from region {best + 1}: {100 * shares[best, number]:.0f} %"
+        cosine = explanation.alignment.similarity[best, number]
+        found = f"most from region {best + 1}: {100 * shares[best, number]:.0f} %, cosine {cosine:.2f}"
         figures.append(
             f"<figure>{_img(picture, f'where {word} is seen: {found}')}<figcaption>{_word(explanation, number)} "
             f'<span class="score">{found}</span></figcaption></figure>'

@@ -49,13 +49,12 @@ def all_limits(form: Form, rounds: int) -> Any:
 
     @tf.function(jit_compile=True)
     def block(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor, slack: Tensor) -> Tensor:
-        count, k, size = regions.shape
-        m, texts = word_mask.shape
+        size = regions.shape[-1]
         cosine = tf.matmul(tf.reshape(regions, (-1, size)), tf.reshape(words, (-1, size)), transpose_b=True)
-        cosine = tf.reshape(cosine, (count, k, m, texts))
+        cosine = tf.reshape(cosine, tf.concat([tf.shape(region_mask), tf.shape(word_mask)], 0))
         return _limits(cosine, region_mask[:, :, None, None], word_mask[None, None], form, rounds, slack)[1]
 
-    @tf.function
+    @tf.function(reduce_retracing=True)
     def function(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor, slack: Tensor) -> Tensor:
         # Texts stand last, so that maxima over words and over regions both run along whole vectors.
         words, word_mask = tf.transpose(words, (1, 0, 2)), tf.transpose(word_mask)
@@ -77,18 +76,23 @@ def pair_costs(form: Form, rounds: int) -> Any:
     """
 
     @tf.function(jit_compile=True)
-    def function(
-        images: Tensor, image_mask: Tensor, texts: Tensor, text_mask: Tensor, image: Tensor, text: Tensor, slack: Tensor
-    ) -> Pairs:
-        groups, each = text.shape
-        m, size = texts.shape[1:]
-        words = tf.reshape(tf.gather(texts, text), (groups, each * m, size))
-        cosine = tf.reshape(tf.matmul(words, tf.gather(images, image)), (groups * each, m, -1))
-        rows = tf.repeat(tf.gather(image_mask, image), each, axis=0)
-        columns = tf.reshape(tf.gather(text_mask, text), (-1, m))
+    def block(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor, slack: Tensor) -> Pairs:
+        shape = tf.shape(words)
+        groups, each, m = shape[0], shape[1], shape[2]
+        cosine = tf.matmul(tf.reshape(words, (groups, each * m, words.shape[3])), regions)
+        cosine = tf.reshape(cosine, (groups * each, m, -1))
+        rows, columns = tf.repeat(region_mask, each, axis=0), tf.reshape(word_mask, (-1, m))
         last = tf.transpose(rows)[:, None], tf.transpose(columns)[None]
         score, limit = _limits(tf.transpose(cosine, (2, 1, 0)), *last, form, rounds, slack)
         return Pairs(1.0 - tf.transpose(cosine, (0, 2, 1)), rows, columns, score, limit)
+
+    @tf.function(reduce_retracing=True)
+    def function(
+        images: Tensor, image_mask: Tensor, texts: Tensor, text_mask: Tensor, image: Tensor, text: Tensor, slack: Tensor
+    ) -> Pairs:
+        # Gathered outside of the block, whose shapes then don't depend on how many images and texts there are.
+        pictures = tf.gather(images, image), tf.gather(image_mask, image)
+        return block(*pictures, tf.gather(texts, text), tf.gather(text_mask, text), slack)
 
     return function
 

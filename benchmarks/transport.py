@@ -5,8 +5,8 @@
 128 pictures of 36 regions × 128 sentences of 8–25 words, 256 dimensions, 20 iterations. All run on the same cores, one
 after another in each round, and the median round counts. Gap and error are those of the plans of the first 16 × 16
 pairs: (⟨T, C⟩ − exact) / exact, the median, and the mass that breaks the marginals, the largest. Then a training step,
-with the gradient to regions and words, and how our time grows. Needs ``torch``, ``POT``, ``geomloss`` and ``ott-jax``, and
-cores of its own: where other processes want them too, no time means anything.
+with the gradient to regions and words, and how our time grows. Needs ``torch``, ``POT``, ``geomloss`` and ``ott-jax``,
+and cores of its own: where other processes want them too, no time means anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy as np
@@ -24,35 +24,16 @@ import tensorflow as tf
 import torch
 from numpy.typing import NDArray
 from peers import transport_libraries as libraries
+from peers import transport_quality as quality
 from peers import transport_torch as peer
+from peers.transport_quality import Batch, draw
 
 from vse_zoo.layers import OTSimilarity
 from vse_zoo.losses import TripletLoss
-from vse_zoo.ops import transport_plan
 
 Array = NDArray[Any]
 Run = Callable[[], Array]
-MARGIN, EPSILON, SLOW = 0.12, 0.02, 4.0
-
-
-class Batch(NamedTuple):
-    """Unit vectors: regions (N, R, E) and words (N, T, E), and the numbers of words (N,)."""
-
-    regions: NDArray[np.float32]
-    words: NDArray[np.float32]
-    lengths: NDArray[np.int64]
-
-    @property
-    def mask(self) -> NDArray[np.bool_]:
-        return np.arange(self.words.shape[1]) < self.lengths[:, None]
-
-
-def draw(size: int, words: tuple[int, int], dimensions: int) -> Batch:
-    random = np.random.default_rng(0)
-    sets = [random.standard_normal((size, count, dimensions), dtype=np.float32) for count in (36, words[1])]
-    lengths = random.integers(*words, size, endpoint=True)
-    lengths[0] = words[1]
-    return Batch(*(each / np.linalg.norm(each, axis=-1, keepdims=True) for each in sets), lengths)
+MARGIN, SLOW = 0.12, 4.0
 
 
 def ours(batch: Batch, iterations: int) -> Run:
@@ -64,7 +45,7 @@ def ours(batch: Batch, iterations: int) -> Run:
 def peers(batch: Batch, iterations: int) -> dict[str, Run]:
     tensors = [torch.from_numpy(each) for each in (batch.regions, batch.words)]
     lengths, jax_arrays = batch.lengths.tolist(), [libraries.jnp.asarray(each) for each in batch]
-    setting = (EPSILON, iterations)
+    setting = (quality.EPSILON, iterations)
     runs: dict[str, Run] = {
         "PyTorch, per caption": lambda: peer.per_caption(*tensors, lengths, iterations=iterations).numpy(),
         "PyTorch, one batch": lambda: peer.one_batch(*tensors, lengths, iterations=iterations).numpy(),
@@ -119,26 +100,6 @@ def medians(runs: dict[str, Run], rounds: int) -> dict[str, float]:
     return {name: float(np.median(times[1:])) for name, times in seconds.items()}
 
 
-def qualities(batch: Batch, iterations: int) -> dict[str, str]:
-    """Gap to the exact optimum and marginal error of the plans of 16 × 16 pairs."""
-    few = Batch(*(each[:16] for each in batch))
-    cost, mask = peer.pairs(torch.from_numpy(few.regions), torch.from_numpy(few.words), few.lengths.tolist())
-    mass = mask / mask.sum(1, keepdim=True)
-    optimum = [libraries.exact(each.numpy(), int(count)) for each, count in zip(cost, mask.sum(1), strict=True)]
-    plans = {"PyTorch, one batch": peer.ipot(cost, mask, iterations=iterations)}
-    plans["ours"] = transport_plan(cost.numpy(), column_mask=mask.numpy() > 0, iterations=iterations).plan
-    for name, solver in libraries.SOLVERS.items():
-        arguments = (cost.numpy(), mass.numpy()) if name.startswith("OTT") else (cost, mass)
-        plans[name] = solver(*arguments, EPSILON, iterations)
-    described = {name: _quality(np.asarray(plan), cost.numpy(), mass.numpy(), optimum) for name, plan in plans.items()}
-    return described | {"PyTorch, per caption": described["PyTorch, one batch"]}
-
-
-def _quality(plan: Array, cost: Array, mass: Array, optimum: list[float]) -> str:
-    errors = np.abs(plan.sum(2) - 1 / plan.shape[1]).sum(1) + np.abs(plan.sum(1) - mass).sum(1)
-    return f"{100 * np.median((plan * cost).sum((1, 2)) / optimum - 1):+.1f}% | {errors.max() / 2:.0e}"
-
-
 def growth(size: int, dimensions: int, rounds: int) -> Iterator[str]:
     settings = [(count, (8, 25), 20) for count in (size // 4, size // 2, size, size * 2)]
     settings += [(size, (8, longest), 20) for longest in (12, 50)] + [(size, (8, 25), count) for count in (5, 50)]
@@ -163,11 +124,11 @@ def main() -> None:
     tf.config.threading.set_inter_op_parallelism_threads(args.threads)
     torch.set_num_threads(args.threads)
     batch = draw(size, (8, 25), args.dimensions)
-    quality = qualities(batch, args.iterations)
+    described = quality.qualities(batch, args.iterations)
     found = medians({"ours": ours(batch, args.iterations), **peers(batch, args.iterations)}, rounds)
     print("| scores of all pairs | time | of ours | gap | error |\n| --- |" + " ---: |" * 4)
     for name, seconds in found.items():
-        print(f"| {name} | {seconds:.3f} s | {seconds / found['ours']:.1f}× | {quality[name]} |", flush=True)
+        print(f"| {name} | {seconds:.3f} s | {seconds / found['ours']:.1f}× | {described[name]} |", flush=True)
     steps = {"ours": step_of_ours, "PyTorch, per caption": step_of_torch}
     found = medians({name: step(batch, args.iterations) for name, step in steps.items()}, rounds)
     print("\n| training step | time | of ours |\n| --- | ---: | ---: |")

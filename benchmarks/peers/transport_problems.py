@@ -15,7 +15,7 @@ for _backend in ("TENSORFLOW", "JAX", "CUPY", "PYTORCH"):
 import ot  # noqa: E402
 
 Array = NDArray[np.float64]
-KINDS = ("unrelated", "matching", "permutation", "duplicates", "far", "identical", "large")
+KINDS = ("unrelated", "matching", "permutation", "duplicates", "far", "identical")
 ROWS, COLUMNS = 49, 25
 
 

@@ -91,18 +91,18 @@ def best_items(limits: NDArray[np.float32], solve: Solve, k: int) -> tuple[NDArr
     k = min(k, left.shape[1])
     indices = np.full((len(left), k), left.shape[1], np.int64)
     scores = np.full((len(left), k), -np.inf, np.float32)
-    open_, share = np.arange(len(left)), k
-    while len(open_):
+    unfinished, share = np.arange(len(left)), k
+    while len(unfinished):
         share = min(share, left.shape[1])
-        items = np.argpartition(left[open_], -share, axis=1)[:, -share:]
-        wanted = _take(left, open_, items, scores[open_, -1])
+        items = np.argpartition(left[unfinished], -share, axis=1)[:, -share:]
+        wanted = _take(left, unfinished, items, scores[unfinished, -1])
         found = np.full(items.shape, -np.inf, np.float32)
         at = np.nonzero(wanted)
-        found[at] = solve(open_[at[0]], items[at], scores[open_[at[0]], -1])
+        found[at] = solve(unfinished[at[0]], items[at], scores[unfinished[at[0]], -1])
         items = np.where(found > -np.inf, items, left.shape[1])
-        indices[open_], scores[open_] = _merge(indices[open_], scores[open_], items, found)
-        most = left[open_].max(axis=1)
-        open_ = open_[(most >= scores[open_, -1]) & (most > -np.inf)]
+        indices[unfinished], scores[unfinished] = _merge(indices[unfinished], scores[unfinished], items, found)
+        most = left[unfinished].max(axis=1)
+        unfinished = unfinished[(most >= scores[unfinished, -1]) & (most > -np.inf)]
         share *= 2
     return indices, scores
 

@@ -167,6 +167,13 @@ def _heads() -> dict[str, Any]:
     return {"heads": heads[0], "other_heads": heads[1], "mask": np.array([True, True, False, True])}
 
 
+def _sets() -> dict[str, Any]:
+    (regions, mask), sentences = items(), ids(4)
+    words = np.random.default_rng(8).normal(size=(*sentences.shape, DIM)).astype("float32")
+    unit = [vectors / np.linalg.norm(vectors, axis=2, keepdims=True) for vectors in (regions, words)]
+    return {"regions": unit[0], "words": unit[1], "region_mask": mask, "word_mask": sentences > 0}
+
+
 def _vectors(*names: str) -> Callable[[], dict[str, Any]]:
     rows = np.random.default_rng(7).normal(0.2, 1, (len(names), 12, DIM)).astype("float32")
     return lambda: dict(zip(names, rows, strict=True))
@@ -235,6 +242,13 @@ KINDS = [
         lambda cls: _is_layer(cls) and _arguments(cls)[:2] == ["heads", "other_heads"],
         _heads,
         _call,
+    ),
+    Kind(
+        "layer over two batches of sets",
+        lambda cls: _is_layer(cls) and _arguments(cls)[:4] == ["regions", "words", "region_mask", "word_mask"],
+        _sets,
+        _call,
+        _pad_each,
     ),
     _vector_kind("inputs"),
     _vector_kind("activations", "mirrored"),

@@ -73,7 +73,14 @@ def test_padding_changes_nothing(contract: ModuleType, layer_class: type) -> Non
     if kind.padded is None:
         pytest.skip(f"a {kind.name} has nothing to pad")
     longer = contract.tensors(kind.padded(tf.nest.map_structure(np.asarray, inputs)))
-    assert_close(kind.call(thing, longer), kind.call(thing, inputs), 1e-6)
+    expected = kind.call(thing, inputs)
+    found = tf.nest.map_structure(_cut_to, kind.call(thing, longer), expected)
+    assert_close(found, expected, 1e-6)
+
+
+def _cut_to(longer: tf.Tensor, expected: tf.Tensor) -> tf.Tensor:
+    """An output per item has outputs for the padding too."""
+    return longer[tuple(slice(size) for size in expected.shape)]
 
 
 def test_mixed_precision_gives_finite_outputs(contract: ModuleType, layer_class: type) -> None:

@@ -4,6 +4,7 @@ from vse_zoo.layers.context_attention import ContextAttention
 from vse_zoo.layers.leaky_batch_norm import LeakyBatchNorm
 from vse_zoo.layers.locally_dense import LocallyDense
 from vse_zoo.layers.normalization import l2_normalize
+from vse_zoo.layers.ot_similarity import OTSimilarity
 from vse_zoo.layers.standardization import Standardization
 from vse_zoo.layers.tied_dense import TiedDense
 from vse_zoo.layers.tied_dropout import TiedDropout
@@ -13,6 +14,7 @@ __all__ = [
     "ContextAttention",
     "LeakyBatchNorm",
     "LocallyDense",
+    "OTSimilarity",
     "Standardization",
     "TiedDense",
     "TiedDropout",

@@ -65,21 +65,30 @@ class VSEModel(keras.Model):
         Raises:
             ValueError: D is not the model's ``region_dim``, there is no image, or the mask fits other regions.
         """
+        single = np.ndim(regions) == 2
+        regions, mask = self.checked_regions(regions, region_mask)
+        found = np.concatenate(self.image_chunks(regions, mask, batch_size))
+        return found[0] if single else found
+
+    def checked_regions(self, regions: Array, region_mask: Array | None) -> tuple[Array, Array]:
+        """(N, R, D) regions, one image being N = 1, and their (N, R) mask; a `ValueError` where they don't fit."""
         regions = np.asarray(regions)
         if regions.ndim == 2:
-            mask = None if region_mask is None else np.asarray(region_mask)[None]
-            return self.encode_image(regions[None], mask)[0]
+            regions, region_mask = regions[None], None if region_mask is None else np.asarray(region_mask)[None]
         if regions.ndim != 3 or regions.shape[-1] != self.region_dim or not len(regions):
             expected = f"(images, regions, {self.region_dim}) and at least one image"
             raise ValueError(f"regions: found shape {regions.shape}, expected {expected}.")
         mask = np.ones(regions.shape[:2], bool) if region_mask is None else np.asarray(region_mask, bool)
         if mask.shape != regions.shape[:2]:
             raise ValueError(f"region_mask: found shape {mask.shape}, expected {regions.shape[:2]}.")
-        chunks = [
-            self._image_function(regions[i : i + batch_size].astype("float32"), mask[i : i + batch_size])
-            for i in range(0, len(regions), batch_size)
+        return regions, mask
+
+    def image_chunks(self, regions: Array, mask: Array, size: int) -> list[Array]:
+        """`embed_image` of ``size`` images at a time."""
+        return [
+            self._image_function(regions[i : i + size].astype("float32"), mask[i : i + size]).numpy()
+            for i in range(0, len(regions), size)
         ]
-        return np.concatenate([chunk.numpy() for chunk in chunks])
 
     def encode_text(self, texts: Sequence[str], language: str = "en", batch_size: int = 512) -> Array:
         """Encodes sentences, in batches of similar length; the results keep the order of ``texts``.
@@ -95,20 +104,23 @@ class VSEModel(keras.Model):
         Raises:
             DataError: the model does not know the language, or takes no sentences.
         """
-        if self.preprocessor is None:
-            raise DataError(f"{type(self).__name__}: this model was made for two matrices, and takes no sentences.")
         if isinstance(texts, str):
             return self.encode_text([texts], language)[0]
+        chunks, _, order = self.text_chunks(texts, language, batch_size)
+        return np.concatenate(chunks)[np.argsort(order)]
+
+    def text_chunks(self, texts: Sequence[str], language: str, size: int) -> tuple[list[Array], Array, Array]:
+        """`embed_text` of ``size`` sentences of similar length at a time; their lengths; and their order by length."""
+        if self.preprocessor is None:
+            raise DataError(f"{type(self).__name__}: this model was made for two matrices, and takes no sentences.")
         if not len(texts):
             raise ValueError("texts: found none, expected at least one sentence.")
         ids = self.preprocessor.ragged(list(texts), language)
-        order = np.argsort(ids.row_lengths().numpy(), kind="stable")
+        lengths = ids.row_lengths().numpy()
+        order = np.argsort(lengths, kind="stable")
         function = self._text_functions[language]
-        chunks = [
-            function(tf.gather(ids, order[i : i + batch_size]).to_tensor()).numpy()
-            for i in range(0, len(order), batch_size)
-        ]
-        return np.concatenate(chunks)[np.argsort(order)]
+        chunks = [function(tf.gather(ids, order[i : i + size]).to_tensor()).numpy() for i in range(0, len(order), size)]
+        return chunks, lengths, order
 
     def similarity(self, images: Array, texts: Array) -> Array:
         """Scores of all pairs: (N, E) images and (M, E) texts to (N, M); cosine, since both are unit vectors."""

@@ -15,7 +15,7 @@ Tensor = Any
 
 _LARGEST_EXPONENT = 60.0
 """exp(±60), and sums and products of a few of them, are normal numbers in float32."""
-_TINY = 1e-37
+_TINY, _LARGE = 1e-37, 1e30
 _NEVER = -1e30
 """The logarithm of no mass."""
 
@@ -86,7 +86,8 @@ def _by_scalings(problem: Problem, period: int | Tensor) -> Solution:
         kernel = kernel * step if problem.proximal else kernel
         u = problem.row_mass / (tf.reduce_sum(kernel * carried, axis=1) + _TINY)
         new = problem.column_mass / (tf.reduce_sum(kernel * u[:, None], axis=0) + _TINY)
-        return kernel, u, new, tf.math.divide_no_nan(new, v) * new if problem.proximal else new
+        # A column without a cheap row left would make the product infinite.
+        return kernel, u, new, tf.minimum(tf.math.divide_no_nan(new, v) * new, _LARGE) if problem.proximal else new
 
     def segment(
         start: Tensor, plan: Tensor, v: Tensor, carried: Tensor, rows: Tensor, columns: Tensor

@@ -46,7 +46,7 @@ def set_scores(
 ) -> SetScores:
     """Scores of all pairs of N pictures and M sentences, one tile of pairs in memory at a time.
 
-    With s = ⟨region, word⟩ and C = 1 − s: ``Σ_m max_k s_km`` over the words, or ``Σ_k max_m s_km`` over the regions; and
+    With s = ⟨region, word⟩ and C = 1 − s: ``Σ_m max_k s_km`` over the words or ``Σ_k max_m s_km`` over the regions; and
     ``−⟨T, C⟩``, T by IPOT with uniform masses over the real regions and words. The gradient of the second is T, as the
     envelope theorem has it: none flows through the plan.
 
@@ -76,7 +76,8 @@ def set_scores(
 @functools.lru_cache(maxsize=64)
 def _graph(by_word: bool, transport: bool, beta: float, iterations: int, feasible: bool) -> Any:
     """The loops over tiles as one graph, so that they run alike from anywhere."""
-    options = {"by_word": by_word, "transport": transport, "beta": beta, "iterations": iterations, "feasible": feasible}
+    options: dict[str, Any] = {"by_word": by_word, "transport": transport, "beta": beta, "iterations": iterations}
+    options["feasible"] = feasible
     tile = functools.partial(_tile, functools.partial(_forward, **options), functools.partial(_backward, **options))
     return tf.function(functools.partial(_all_tiles, tile), reduce_retracing=True)
 

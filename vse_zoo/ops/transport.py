@@ -79,7 +79,7 @@ def transport_plan(
     if differentiate:
         plan = solver(cost, rows, columns)
     else:
-        plan = _in_blocks(compiled(solver), *map(tf.stop_gradient, (cost, rows, columns)))
+        plan = _blocks(compiled(solver))(*map(tf.stop_gradient, (cost, rows, columns)))
     gaps = [tf.reduce_sum(tf.abs(tf.reduce_sum(plan, axis) - mass), 1) for axis, mass in ((2, rows), (1, columns))]
     return TransportPlan(plan, 0.5 * (gaps[0] + gaps[1]))
 
@@ -120,6 +120,12 @@ def _plans(
     problem = Problem(cost, rows, columns, beta, iterations, proximal)
     plan = solve(problem, tf.maximum(tf.reduce_max(tf.abs(cost)), 1e-6)).plan
     return tf.transpose(round_plan(plan, rows, columns) if feasible else plan, (2, 0, 1))
+
+
+@functools.lru_cache(maxsize=64)
+def _blocks(function: Any) -> Any:
+    """The loop over blocks as one graph, so that it runs alike from anywhere."""
+    return tf.function(functools.partial(_in_blocks, function), reduce_retracing=True)
 
 
 def _in_blocks(function: Callable[..., Tensor], cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Run configurations, run folders and callbacks for ``model.fit``."""
 
 from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds
-from vse_zoo.training.configs import ContextAttentionConfig, TwoWayNetConfig, load_config
+from vse_zoo.training.configs import ContextAttentionConfig, OptimalTransportConfig, TwoWayNetConfig, load_config
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history
 from vse_zoo.training.run import Run
@@ -10,6 +10,7 @@ __all__ = [
     "BestPreset",
     "Checkpoint",
     "ContextAttentionConfig",
+    "OptimalTransportConfig",
     "DevCorrelation",
     "DevRetrieval",
     "EpochSeeds",

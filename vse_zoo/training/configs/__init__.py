@@ -2,6 +2,7 @@
 
 from vse_zoo.training.configs.base import load_config
 from vse_zoo.training.configs.context_attention import ContextAttentionConfig
+from vse_zoo.training.configs.optimal_transport import OptimalTransportConfig
 from vse_zoo.training.configs.two_way_net import TwoWayNetConfig
 
-__all__ = ["ContextAttentionConfig", "TwoWayNetConfig", "load_config"]
+__all__ = ["ContextAttentionConfig", "OptimalTransportConfig", "TwoWayNetConfig", "load_config"]

@@ -1,0 +1,128 @@
+"""The two encoders of the paper: an affine map of the regions, and a bidirectional GRU over the words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from vse_zoo.layers import Standardization, l2_normalize
+
+__all__ = ["RegionMap", "WordEncoder"]
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class RegionMap(keras.layers.Layer):
+    """``v_k = W f_k + b``, scaled to unit length.
+
+    The regions are standardised first, which is the identity until `adapt` has seen training regions.
+
+    Args:
+        units: E.
+        dropout: rate on the standardised regions.
+
+    Call arguments:
+        regions: (B, R, D) float.
+        mask: (B, R) bool, True on real regions.
+
+    Returns:
+        (B, R, E) float32; padding is zero.
+    """
+
+    def __init__(self, units: int, dropout: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.dropout = dropout
+        self.standardization = Standardization(name="standardization")
+        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
+        self.projection = keras.layers.Dense(units, name="projection")
+        self.supports_masking = True
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the standardisation and the map for (B, R, D) regions."""
+        self.standardization.build(input_shape)
+        self.projection.build(input_shape)
+        self.built = True
+
+    def adapt(self, regions: Any, mask: Any) -> None:
+        """Sets the standardisation to the mean and deviation of real regions: (N, R, D) float, (N, R) bool."""
+        self.standardization.adapt(ops.convert_to_numpy(regions)[ops.convert_to_numpy(mask)])
+
+    def call(self, regions: Tensor, mask: Tensor | None = None, training: bool = False) -> Tensor:
+        """Maps a batch of images; shapes in the class's documentation."""
+        vectors = self.projection(self.input_dropout(self.standardization(regions), training=training))
+        vectors = l2_normalize(vectors)
+        return vectors if mask is None else ops.where(ops.expand_dims(mask, -1), vectors, 0.0)
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {**super().get_config(), "units": self.units, "dropout": self.dropout}
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class WordEncoder(keras.layers.Layer):
+    """``e_m = (forward state + backward state) / 2`` of a GRU over word vectors, scaled to unit length.
+
+    Args:
+        vocabulary_size: number of word ids, 0 = padding included.
+        word_dim: length of the word vectors.
+        units: E, of each direction.
+        dropout: rate on the word vectors.
+        word_skip: add the word vectors to the states; ``word_dim`` must be E. Off in the paper.
+
+    Call arguments:
+        ids: (B, T) int32, 0 = padding.
+
+    Returns:
+        (B, T, E) float32; padding is zero.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        word_dim: int,
+        units: int,
+        dropout: float = 0.0,
+        word_skip: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if word_skip and word_dim != units:
+            raise ValueError(f"word_skip adds word vectors to states: word_dim must be {units}, got {word_dim}.")
+        self.vocabulary_size = vocabulary_size
+        self.word_dim = word_dim
+        self.units = units
+        self.dropout = dropout
+        self.word_skip = word_skip
+        self.words = keras.layers.Embedding(vocabulary_size, word_dim, name="words")
+        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
+        # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
+        gru = keras.layers.GRU(units, return_sequences=True, use_cudnn=False)
+        self.recurrence = keras.layers.Bidirectional(gru, merge_mode="ave", name="recurrence")
+        self.supports_masking = True
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the word vectors and the GRU for (B, T) ids."""
+        self.words.build(input_shape)
+        self.recurrence.build((*input_shape, self.word_dim))
+        self.built = True
+
+    def call(self, ids: Tensor, training: bool = False) -> Tensor:
+        """Encodes a batch of sentences; shapes in the class's documentation."""
+        mask = ops.not_equal(ids, 0)
+        vectors = self.input_dropout(self.words(ids), training=training)
+        states = self.recurrence(vectors, mask=mask, training=training)
+        states = l2_normalize(states + vectors if self.word_skip else states)
+        return ops.where(ops.expand_dims(mask, -1), states, 0.0)
+
+    def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
+        """Padding is zero; who needs the mask has the ids."""
+        return
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        names = ("vocabulary_size", "word_dim", "units", "dropout", "word_skip")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

@@ -1,0 +1,149 @@
+"""Weakly supervised cross-domain alignment with optimal transport (Yuan et al., BMVC 2020)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import keras
+from keras import ops
+
+from vse_zoo.losses import ContrastiveLoss, TripletLoss
+from vse_zoo.models.optimal_transport.encoders import RegionMap, WordEncoder
+from vse_zoo.models.optimal_transport.similarity import AlignmentSimilarity
+from vse_zoo.models.pairwise import PairwiseVSEModel
+from vse_zoo.preprocessing import TextPreprocessor
+
+__all__ = ["TransportVSE"]
+
+Tensor = Any
+
+
+@keras.saving.register_keras_serializable(package="vse_zoo")
+class TransportVSE(PairwiseVSEModel):
+    """Images as sets of regions and sentences as sets of words, compared by best matches and by optimal transport.
+
+    ``S = S_cos + λ S_OT`` (`AlignmentSimilarity`), trained by the triplet loss with hardest negatives. With λ = 0 it is
+    the paper's baseline. With several languages the loss is the sum over them, plus γ times that of each two of them.
+
+    Args:
+        preprocessor: its languages are the model's.
+        region_dim: length D of a region's feature vector.
+        units: E, the size of the joint space; 1800 in the paper.
+        word_dim: length of the word vectors.
+        dropout: rate on the regions and the word vectors; none in the paper.
+        word_skip: add the word vectors to the GRU's states (``word_dim`` = E); not in the paper.
+        transport_weight, aggregation, reduction, beta, iterations: of `AlignmentSimilarity`.
+        ranking_loss: a `TripletLoss` by default, or a `ContrastiveLoss`.
+        language_weight: γ; not in the paper, which has one language.
+
+    Call arguments:
+        batch: the batch contract's dict: ``regions (B, R, D)``, ``region_mask (B, R)``, ``text {language: (B, T)}``;
+            for the loss also ``text_mask {language: (B,)}`` and ``image_id (B,)``.
+
+    Returns:
+        Scores (B, B) of the batch's images with its sentences, by language; and of the sentences of two languages, by
+        "<language>_<language>", where γ is not 0.
+    """
+
+    def __init__(
+        self,
+        preprocessor: TextPreprocessor,
+        region_dim: int,
+        units: int = 1800,
+        word_dim: int = 300,
+        dropout: float = 0.0,
+        word_skip: bool = False,
+        transport_weight: float = 1.5,
+        aggregation: str = "text_image",
+        reduction: str = "mean",
+        beta: float = 0.5,
+        iterations: int = 20,
+        ranking_loss: TripletLoss | ContrastiveLoss | None = None,
+        language_weight: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        alignment = AlignmentSimilarity(transport_weight, aggregation, reduction, beta, iterations, name="alignment")
+        super().__init__(preprocessor, region_dim, alignment, **kwargs)
+        self.units = units
+        self.word_dim = word_dim
+        self.dropout = dropout
+        self.word_skip = word_skip
+        self.ranking_loss = ranking_loss or TripletLoss()
+        self.language_weight = language_weight
+        self.image_encoder = RegionMap(units, dropout, name="image_encoder")
+        self.text_encoders = {
+            language: WordEncoder(
+                len(preprocessor.vocabulary(language)),
+                word_dim,
+                units,
+                dropout,
+                word_skip,
+                name=f"text_encoder_{language}",
+            )
+            for language in preprocessor.languages
+        }
+
+    def build(self, input_shape: Any = None) -> None:
+        """Creates all weights; the sizes are the constructor's, so that no input is needed."""
+        self.image_encoder.build((None, None, self.region_dim))
+        for encoder in self.text_encoders.values():
+            encoder.build((None, None))
+        self.built = True
+
+    def call(self, batch: dict[str, Any], training: bool = False) -> dict[str, Tensor]:
+        """Scores within a batch; shapes in the class's documentation."""
+        image = self.image_encoder(batch["regions"], mask=batch["region_mask"], training=training)
+        sets = {"image": (image, batch["region_mask"])}
+        for language, encoder in self.text_encoders.items():
+            ids = batch["text"][language]
+            sets[language] = encoder(ids, training=training), ops.not_equal(ids, 0)
+        return {name: self._scores(sets[row], sets[column]) for name, row, column in self._pairs()}
+
+    def _pairs(self) -> list[tuple[str, str, str]]:
+        """What is compared with what: the scores' name, their rows, their columns."""
+        languages = [(language, "image", language) for language in self.languages]
+        two = combinations(self.languages, 2) if self.language_weight else ()
+        return languages + [(f"{one}_{other}", one, other) for one, other in two]
+
+    def _scores(self, rows: tuple[Tensor, Tensor], columns: tuple[Tensor, Tensor]) -> Tensor:
+        return self.alignment(rows[0], columns[0], region_mask=rows[1], word_mask=columns[1])
+
+    def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
+        """(B, R, D) regions and (B, R) mask to (B, R, E) unit vectors."""
+        return self.image_encoder(regions, mask=region_mask)
+
+    def embed_text(self, ids: Tensor, language: str) -> Tensor:
+        """(B, T) word ids to (B, T, E) unit vectors."""
+        return self.text_encoders[language](ids)
+
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
+    ) -> Tensor:
+        """The ranking loss of every language, and γ times that of every two languages."""
+        loss = sum(self.losses) + ops.zeros(())
+        present = {"image": ops.ones_like(x["image_id"], dtype="bool"), **x["text_mask"]}
+        step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
+        for name, row, column in self._pairs():
+            masks = {"row_mask": present[row], "column_mask": present[column]}
+            ranking = self.ranking_loss(y_pred[name], x["image_id"], **masks, step=step)
+            loss += ranking if row == "image" else self.language_weight * ranking
+        return loss
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        names = ("region_dim", "units", "word_dim", "dropout", "word_skip", "language_weight")
+        alignment = ("transport_weight", "aggregation", "reduction", "beta", "iterations")
+        objects = ("preprocessor", "ranking_loss")
+        return {
+            **super().get_config(),
+            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self.alignment, name) for name in alignment},
+            **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in objects},
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> TransportVSE:
+        """The model that `get_config` described, without its weights."""
+        objects = ("preprocessor", "ranking_loss")
+        return cls(**{**config, **{name: keras.saving.deserialize_keras_object(config[name]) for name in objects}})

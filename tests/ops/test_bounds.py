@@ -1,4 +1,4 @@
-"""Lower bounds of transport cost: below every plan, against exact optima of POT in float64 and random feasible plans."""
+"""Lower bounds of transport cost: below every plan, against exact optima of POT and random feasible plans."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ Tensor = Any
 
 _LARGEST_EXPONENT = 60.0
 """exp(±60), and sums and products of a few of them, are normal numbers in float32."""
-_TINY, _LARGE = 1e-37, 1e30
+_TINY, _HUGE = 1e-37, 1e15
+"""The first keeps quotients finite; the second limits b where a column of A^t has fallen out of float32 on the way."""
 _NEVER = -1e30
 """The logarithm of no mass."""
 
@@ -86,8 +87,7 @@ def _by_scalings(problem: Problem, period: int | Tensor) -> Solution:
         kernel = kernel * step if problem.proximal else kernel
         u = problem.row_mass / (tf.reduce_sum(kernel * carried, axis=1) + _TINY)
         new = problem.column_mass / (tf.reduce_sum(kernel * u[:, None], axis=0) + _TINY)
-        # A column without a cheap row left would make the product infinite.
-        return kernel, u, new, tf.minimum(tf.math.divide_no_nan(new, v) * new, _LARGE) if problem.proximal else new
+        return kernel, u, new, tf.math.divide_no_nan(new, v) * new if problem.proximal else new
 
     def segment(
         start: Tensor, plan: Tensor, v: Tensor, carried: Tensor, rows: Tensor, columns: Tensor
@@ -95,7 +95,7 @@ def _by_scalings(problem: Problem, period: int | Tensor) -> Solution:
         length = tf.minimum(period, problem.iterations - start)
         first = (plan, tf.zeros_like(problem.row_mass), v, carried)
         kernel, u, v, carried = tf.while_loop(lambda *_: True, iteration, first, maximum_iterations=length)
-        carried = tf.math.divide_no_nan(carried, v)
+        carried = tf.clip_by_value(tf.math.divide_no_nan(carried, v), 1 / _HUGE, _HUGE) * one
         return start + length, kernel * u[:, None] * v, one, carried, rows + _log(u), columns + _log(v)
 
     plan = tf.ones_like(step) if problem.proximal else step

@@ -61,7 +61,8 @@ class Source:
         images = f"{len(self.records):,} images ({splits}) in {', '.join(self.languages)}"
         if self.regions is not None:
             return f"{images}, with features. Next: vse-zoo train optimal_transport --data {out} --out runs/first"
-        return f"{images}. Next: vse-zoo features {out}"
+        elsewhere = " --precomputed FILE" if self.image_source["kind"] == "none" else ""
+        return f"{images}. Next: vse-zoo features {out}{elsewhere}"
 
 
 @dataclass(frozen=True)

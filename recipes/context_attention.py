@@ -41,7 +41,14 @@ def main(
     captions = {language: dataset.captions("train", language)[0] for language in languages}
     preprocessor = TextPreprocessor.from_captions(captions, train.minimum_count, train.max_length)
     batches = PairBatches(
-        dataset, "train", preprocessor.ragged, languages, train.batch_size, captions=train.captions, seed=train.seed
+        dataset,
+        "train",
+        preprocessor.ragged,
+        languages,
+        train.batch_size,
+        captions=train.captions,
+        seed=train.seed,
+        length_pool=train.length_pool,
     )
 
     model = ContextAttentionVSE(

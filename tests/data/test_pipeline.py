@@ -202,6 +202,18 @@ def test_buckets_save_padding(tmp_path: Path) -> None:
     assert padding < 0.15 < 0.5 < unsorted
 
 
+def test_without_a_pool_every_batch_holds_all_lengths(tmp_path: Path) -> None:
+    """What a model needs that must learn to compare long sentences with short ones."""
+    data = dataset(tmp_path, images=200, counts={"en": CAPTIONS})
+    batches = PairBatches(data, "train", tokenize, batch_size=50, length_pool=1)
+    for step in range(batches.steps_per_epoch):
+        lengths = (batches.batch(step)["text"]["en"] > 0).sum(axis=1)
+        # The standard deviation of lengths uniform from 2 to 41 is 11.5.
+        assert lengths.std() > 8
+    pooled = PairBatches(data, "train", tokenize, batch_size=50)
+    assert all((pooled.batch(step)["text"]["en"] > 0).sum(axis=1).std() < 4 for step in range(3))
+
+
 def test_an_order_is_shuffled_over_the_whole_split(tmp_path: Path) -> None:
     batches = PairBatches(dataset(tmp_path, images=320, counts={"en": 3}), "train", tokenize, batch_size=16)
     ids = np.stack([batch["image_id"] for batch in epoch(batches)])

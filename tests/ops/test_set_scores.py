@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from vse_zoo.ops import set_scores
 
-SETTINGS = [(0.5, 20), (0.5, 50), (0.1, 7), (0.01, 5)]
+SETTINGS = [(0.5, 50, False), (0.5, 20, True), (0.01, 5, False)]
 
 
 def unit_sets(count: int, width: int, seed: int, dim: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -58,8 +58,7 @@ def naive(
     return best, transport
 
 
-@pytest.mark.parametrize(("beta", "iterations"), SETTINGS)
-@pytest.mark.parametrize("feasible", [False, True])
+@pytest.mark.parametrize(("beta", "iterations", "feasible"), SETTINGS)
 def test_scores_equal_loops_in_float64(beta: float, iterations: int, feasible: bool) -> None:
     pictures, sentences = unit_sets(5, 4, 0), unit_sets(18, 7, 1)
     options = {"beta": beta, "iterations": iterations, "feasible": feasible}
@@ -77,12 +76,13 @@ def test_scores_equal_loops_in_float64(beta: float, iterations: int, feasible: b
 
 
 @pytest.mark.parametrize("by_word", [True, False])
-@pytest.mark.parametrize("feasible", [True, False])
-def test_the_gradient_is_that_of_the_best_matches_and_the_plan(by_word: bool, feasible: bool) -> None:
-    """With the plans of float64 held constant, as the envelope theorem has it."""
-    pictures, sentences = unit_sets(3, 4, 2), unit_sets(4, 5, 3)
+@pytest.mark.parametrize("share", [0.1, 1.0], ids=["few pairs", "all pairs"])
+@pytest.mark.parametrize("feasible", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_gradient_is_that_of_the_best_matches_and_the_plan(by_word: bool, share: float, feasible: bool) -> None:
+    """With the plans of float64 held constant, as the envelope theorem has it; few pairs have a way of their own."""
+    pictures, sentences = unit_sets(10, 4, 2), unit_sets(35, 7, 3)
     random = np.random.default_rng(4)
-    weights = random.normal(size=(2, 3, 4)).astype("float32")
+    weights = np.float32(random.normal(size=(2, 10, 35)) * (random.random((10, 35)) < share))
     regions, words = tf.constant(pictures[0]), tf.constant(sentences[0])
     with tf.GradientTape() as tape:
         tape.watch([regions, words])
@@ -90,7 +90,7 @@ def test_the_gradient_is_that_of_the_best_matches_and_the_plan(by_word: bool, fe
         total = tf.reduce_sum(found.best * weights[0] + found.transport * weights[1])
     gradients = tape.gradient(total, [regions, words])
     expected = [np.zeros(regions.shape), np.zeros(words.shape)]
-    for i, j in np.ndindex(3, 4):
+    for i, j in np.argwhere(weights[0]):
         v, e = pictures[0][i][pictures[1][i]], sentences[0][j][sentences[1][j]]
         s = v @ e.T.astype(np.float64)
         plan = ipot(1 - s, 0.5, 20)
@@ -99,20 +99,24 @@ def test_the_gradient_is_that_of_the_best_matches_and_the_plan(by_word: bool, fe
         expected[0][i, : len(v)] += slope @ e
         expected[1][j, : len(e)] += slope.T @ v
     for found_gradient, wanted in zip(gradients, expected, strict=True):
-        np.testing.assert_allclose(found_gradient, wanted, atol=1e-5)
+        np.testing.assert_allclose(found_gradient, wanted, atol=5e-5)
 
 
-def test_tiles_change_nothing() -> None:
-    """More sets than a tile holds on either side, in the graph as well as outside."""
-    pictures, sentences = unit_sets(130, 3, 5), unit_sets(150, 3, 6)
+def test_blocks_change_nothing() -> None:
+    """More sets than a block holds on either side, of any lengths, with holes, in the graph as well as outside."""
+    pictures, sentences = unit_sets(9, 4, 5), unit_sets(70, 7, 6)
+    sentences[1][:, 1] &= sentences[1].sum(axis=1) < 4
     found = set_scores(*pictures, *sentences)
     inside = tf.function(lambda: set_scores(*map(tf.constant, (*pictures, *sentences))).transport)()
     np.testing.assert_allclose(found.transport, inside, atol=1e-6)
-    for rows, columns in ((slice(0, 9), slice(140, 150)), (slice(120, 130), slice(0, 11))):
-        part = [each[rows] for each in pictures], [each[columns] for each in sentences]
+    best, transport = naive(pictures, sentences, True, lambda cost: ipot(cost, 0.5, 20))
+    np.testing.assert_allclose(found.best, best, atol=1e-5)
+    np.testing.assert_allclose(found.transport, transport, atol=1e-5)
+    for row, column in ((3, slice(20, 70)), (8, slice(69, 70))):
+        part = [each[row : row + 1] for each in pictures], [each[column] for each in sentences]
         alone = set_scores(*part[0], *part[1])
-        np.testing.assert_allclose(found.best[rows, columns], alone.best, atol=1e-6)
-        np.testing.assert_allclose(found.transport[rows, columns], alone.transport, atol=1e-6)
+        np.testing.assert_allclose(found.best[row, column], alone.best[0], atol=1e-6)
+        np.testing.assert_allclose(found.transport[row, column], alone.transport[0], atol=1e-6)
 
 
 def test_without_transport_only_the_best_matches_count() -> None:

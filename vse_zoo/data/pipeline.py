@@ -15,9 +15,6 @@ from vse_zoo.errors import DataError, located
 
 __all__ = ["PairBatches"]
 
-# Batches sorted by length together: nearly all padding goes, and the order stays random.
-_POOL = 32
-
 
 class PairBatches:
     """Image–caption batches of one split; batch n is a pure function of the seed and n, so any epoch can be resumed.
@@ -34,6 +31,9 @@ class PairBatches:
         batch_size: pairs a batch. What is left over at the end of an epoch waits for another epoch's order.
         captions: "all": every caption once an epoch; "one": one random caption of each image.
         seed: of all randomness.
+        length_pool: batches whose pairs are sorted by length together, so that the sentences of a batch are of similar
+            length and nearly all padding goes. With 1 a batch holds all lengths, which a model needs that must learn to
+            compare long sentences with short ones.
 
     Raises:
         DataError: the split is empty, or has no caption in any of the languages.
@@ -48,12 +48,14 @@ class PairBatches:
         batch_size: int = 128,
         captions: str = "all",
         seed: int = 0,
+        length_pool: int = 32,
     ) -> None:
         if captions not in ("all", "one"):
             raise ValueError(f"captions must be 'all' or 'one', got {captions!r}.")
         self.languages = tuple(languages or dataset.languages)
         self._dataset = dataset
         self._seed = seed
+        self._length_pool = length_pool
         self._rows = dataset.indices(split)
         self._tokens = {name: Tokens.read(dataset, split, name, tokenize) for name in self.languages}
         pairs = np.max([tokens.counts for tokens in self._tokens.values()], axis=0, initial=0)
@@ -98,7 +100,7 @@ class PairBatches:
 
     def _bucketed(self, order: np.ndarray, lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
         order = order[: self.steps_per_epoch * self.batch_size]
-        pool = _POOL * self.batch_size
+        pool = self._length_pool * self.batch_size
         pools = [order[i : i + pool] for i in range(0, len(order), pool)]
         ordered = np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in pools])
         batches = ordered.reshape(self.steps_per_epoch, self.batch_size)

@@ -63,6 +63,7 @@ class CaptionTrainConfig(TrainConfig):
     captions: Literal["all", "one"] = "all"
     minimum_count: int = Field(4, gt=0)
     max_length: int = Field(100, gt=0)
+    length_pool: int = Field(32, gt=0)
 
 
 class ContextAttentionConfig(WithOptimizer):

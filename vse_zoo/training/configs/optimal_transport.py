@@ -38,9 +38,15 @@ class ModelConfig(Section):
         return word_skip
 
 
+class TransportTrainConfig(CaptionTrainConfig):
+    """As for the other models, but a batch holds sentences of all lengths: S depends on their number of words."""
+
+    length_pool: int = Field(1, gt=0)
+
+
 class OptimalTransportConfig(WithOptimizer):
     """All sections; what is left out has the paper's value, where the paper gives one."""
 
     model: ModelConfig = ModelConfig()
     ranking: RankingConfig = RankingConfig()
-    train: CaptionTrainConfig = Field(CaptionTrainConfig(), validate_default=True)
+    train: TransportTrainConfig = Field(TransportTrainConfig(), validate_default=True)

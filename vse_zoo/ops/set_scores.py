@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from vse_zoo.ops.rounding import round_plan
-from vse_zoo.ops.scaling import Problem, plan_of, solve
+from vse_zoo.ops.blocks import MULTIPLE, SENTENCES, joined, narrow, padded, pictures_of, sentences_of
+from vse_zoo.ops.pair_blocks import Options, gradients_of_block, gradients_of_pairs, scores_of_block
 from vse_zoo.ops.transport import check_solver, compiled
 
 __all__ = ["SetScores", "set_scores"]
 
 Tensor = Any
 
-_TILE = 128
-"""Sets of either side in a tile. A tile's intermediate values are all that is in memory at a time."""
-_MULTIPLE = 4
-"""Words are padded to a multiple of it, so that few shapes are compiled."""
-
-
-_NONE = -1e30
+_FEW = 2
+"""Up to 2 · (N + M) pairs with a gradient are few."""
 
 
 class SetScores(NamedTuple):
@@ -63,157 +57,110 @@ def set_scores(
         `SetScores`.
     """
     check_solver(beta, iterations)
-    options = (by_word, transport, beta, iterations, feasible)
-    arguments = (
-        tf.cast(regions, tf.float32),
-        tf.cast(region_mask, tf.bool),
-        tf.cast(words, tf.float32),
-        tf.cast(word_mask, tf.bool),
-    )
-    return SetScores(*_graph(*options)(*arguments))
+    options = Options(by_word, transport, beta, iterations, feasible)
+    regions, words = tf.cast(regions, tf.float32), tf.cast(words, tf.float32)
+    masks = [tf.cast(mask, tf.bool) for mask in (region_mask, word_mask)]
+    return SetScores(*_graph(options, *regions.shape[1:])(regions, masks[0], words, masks[1]))
 
 
 @functools.lru_cache(maxsize=64)
-def _graph(by_word: bool, transport: bool, beta: float, iterations: int, feasible: bool) -> Any:
-    """The loops over tiles as one graph, so that they run alike from anywhere."""
-    options: dict[str, Any] = {"by_word": by_word, "transport": transport, "beta": beta, "iterations": iterations}
-    options["feasible"] = feasible
-    tile = functools.partial(_tile, functools.partial(_forward, **options), functools.partial(_backward, **options))
-    return tf.function(functools.partial(_all_tiles, tile), reduce_retracing=True)
+def _graph(options: Options, count: int | None, dimensions: int | None) -> Any:
+    """The loops over blocks as one graph, so that they run alike from anywhere; what is known of the regions' shape is
+    known inside too."""
+
+    def scores(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor) -> Any:
+        regions = tf.ensure_shape(regions, [None, count, dimensions])
+        return _all_pairs(options, regions, tf.ensure_shape(region_mask, [None, count]), words, word_mask)
+
+    return tf.function(scores, reduce_retracing=True, autograph=False)
 
 
-def _all_tiles(tile: Callable[..., Any], regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor) -> Any:
-    more = -tf.shape(words)[1] % _MULTIPLE
-    vectors, exist = _tiles([tf.pad(words, [[0, 0], [0, more], [0, 0]]), tf.pad(word_mask, [[0, 0], [0, more]])])
-    # Words first: the sentences then lie along the last axis of the inner products.
-    sentences = (tf.transpose(vectors, (0, 2, 1, 3)), tf.transpose(exist, (0, 2, 1)))
-    signature = (tf.float32, tf.float32)
-
-    def row(pictures: tuple[Tensor, ...]) -> Any:
-        scores = functools.partial(tile, *pictures)
-        return tf.map_fn(lambda s: scores(*s), sentences, fn_output_signature=signature, parallel_iterations=1)
-
-    pictures = tuple(_tiles([regions, region_mask]))
-    grids = tf.map_fn(row, pictures, fn_output_signature=signature, parallel_iterations=1)
-    return tuple(_joined(grid)[: tf.shape(regions)[0], : tf.shape(words)[0]] for grid in grids)
-
-
-def _tiles(parts: list[Tensor]) -> list[Tensor]:
-    """(N, …) to (tiles, size, …), padded; small batches are one tile of a multiple of 16."""
-    count = tf.shape(parts[0])[0]
-    size = tf.minimum(_TILE, -(-count // 16) * 16)
-    padded = [tf.pad(part, [[0, -count % size], *[[0, 0]] * (len(part.shape) - 1)]) for part in parts]
-    return [tf.reshape(part, tf.concat([[-1, size], tf.shape(part)[1:]], 0)) for part in padded]
-
-
-def _joined(grid: Tensor) -> Tensor:
-    """(tiles, tiles, n, m) to (N, M)."""
-    shape = tf.shape(grid)
-    return tf.reshape(tf.transpose(grid, (0, 2, 1, 3)), [shape[0] * shape[2], shape[1] * shape[3]])
-
-
-def _tile(
-    forward: functools.partial[Any],
-    backward: functools.partial[Any],
-    regions: Tensor,
-    region_mask: Tensor,
-    words: Tensor,
-    word_mask: Tensor,
-) -> tuple[Tensor, Tensor]:
-    """Scores (n, m) of regions (n, R, E) with words (T, m, E), and their gradient."""
-
+def _all_pairs(options: Options, regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor) -> Any:
     @tf.custom_gradient
     def scores(regions: Tensor, words: Tensor) -> Any:
-        score = compiled(forward)
-        best, transport, rows, columns = tf.map_fn(
-            lambda picture: score(*picture, words, word_mask),
-            (regions, region_mask),
-            fn_output_signature=(tf.float32, tf.float32, tf.float32, tf.float32),
-            parallel_iterations=4,
-        )
+        sides = (regions, region_mask, padded(words, 1, MULTIPLE), padded(word_mask, 1, MULTIPLE))
 
-        def gradient(best_gradient: Tensor, transport_gradient: Tensor) -> tuple[Tensor, Tensor]:
-            slope = compiled(backward)
-            products = tf.map_fn(
-                lambda picture: slope(*picture, words=words, word_mask=word_mask),
-                (regions, region_mask, rows, columns, best_gradient, transport_gradient),
-                fn_output_signature=tf.float32,
-                parallel_iterations=4,
+        def gradient(*slopes: Tensor) -> tuple[Tensor, Tensor]:
+            active = tf.where(tf.logical_or(slopes[0] != 0, slopes[1] != 0))
+            found = tf.cond(
+                tf.shape(active)[0] <= _FEW * (tf.shape(regions)[0] + tf.shape(words)[0]),
+                lambda: _gradients_of_pairs(options, *sides, slopes, active),
+                lambda: _gradients_of_blocks(options, *sides, slopes),
             )
-            flat = tf.reshape(products, [tf.size(region_mask), tf.size(word_mask)])
-            vectors = [tf.reshape(each, [-1, tf.shape(each)[-1]]) for each in (regions, words)]
-            into_regions = tf.reshape(tf.matmul(flat, vectors[1]), tf.shape(regions))
-            into_words = tf.reshape(tf.matmul(flat, vectors[0], transpose_a=True), tf.shape(words))
-            return into_regions, into_words
+            return found[0], found[1][:, : tf.shape(words)[1]]
 
-        return (best, transport), gradient
+        return _scores_of_blocks(options, *sides), gradient
 
     return scores(regions, words)
 
 
-def _forward(
+def _scores_of_blocks(
+    options: Options, regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor
+) -> tuple[Tensor, Tensor]:
+    score = compiled(functools.partial(scores_of_block, options=options))
+    pictures = pictures_of(regions, region_mask)
+    order, *sentences = sentences_of(words, word_mask)
+    pair = (tf.float32, tf.float32)
+
+    def column(block: tuple[Tensor, ...]) -> Any:
+        block = narrow(*block)
+        return tf.map_fn(lambda p: score(*p, *block), pictures, fn_output_signature=pair, parallel_iterations=4)
+
+    grids = tf.map_fn(column, tuple(sentences), fn_output_signature=pair, parallel_iterations=2)
+    places = tf.argsort(order)[: tf.shape(words)[0]]
+    return tuple(tf.gather(joined(grid)[: tf.shape(regions)[0]], places, axis=1) for grid in grids)
+
+
+def _gradients_of_blocks(
+    options: Options, regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor, slopes: Any
+) -> tuple[Tensor, Tensor]:
+    """Gradients where most pairs have one: block by block."""
+    gradient = compiled(functools.partial(gradients_of_block, options=options))
+    pictures = pictures_of(regions, region_mask)
+    order, *sentences = sentences_of(words, word_mask)
+    places = tf.reshape(order, [-1, SENTENCES])
+    pair = (tf.float32, tf.float32)
+
+    def add(total: tuple[Tensor, Tensor], block: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+        place, vectors, exist = block[0], *narrow(*block[1:])
+        own = tuple(pictures_of(tf.gather(padded(slope, 1, SENTENCES), place, axis=1))[0] for slope in slopes)
+        into_regions, into_words = tf.map_fn(
+            lambda p: gradient(*p, vectors, exist), (*pictures, own), fn_output_signature=pair, parallel_iterations=4
+        )
+        into_words = tf.transpose(tf.reduce_sum(into_words, axis=0), (1, 0, 2))
+        into_words = tf.pad(into_words, [[0, 0], [0, tf.shape(words)[1] - tf.shape(into_words)[1]], [0, 0]])
+        return total[0] + into_regions, tf.tensor_scatter_nd_add(total[1], place[:, None], into_words)
+
+    first = (tf.zeros_like(pictures[0]), tf.zeros_like(padded(words, 0, SENTENCES)))
+    into_regions, into_words = tf.foldl(add, (places, *sentences), first, parallel_iterations=1)
+    shape = tf.concat([[-1], tf.shape(regions)[1:]], 0)
+    return tf.reshape(into_regions, shape)[: tf.shape(regions)[0]], into_words[: tf.shape(words)[0]]
+
+
+def _gradients_of_pairs(
+    options: Options,
     regions: Tensor,
     region_mask: Tensor,
     words: Tensor,
     word_mask: Tensor,
-    *,
-    by_word: bool,
-    transport: bool,
-    **options: Any,
-) -> tuple[Tensor, ...]:
-    """A picture (R, E) with m sentences (T, m, E): both scores (m,), the logarithms of both scalings (R, m), (T, m)."""
-    products = _products(regions, words)
-    axis = 0 if by_word else 1
-    exists, outer = (region_mask[:, None, None], word_mask) if by_word else (word_mask, region_mask[:, None])
-    best = tf.reduce_max(tf.where(exists, products, _NONE), axis=axis)
-    best = tf.reduce_sum(tf.where(outer, best, 0.0), axis=0)
-    problem = _problem(products, region_mask, word_mask, options)
-    if not transport:
-        return best, tf.zeros_like(best), problem.row_mass, problem.column_mass
-    solution = solve(problem, 1.0)
-    plan = round_plan(solution.plan, problem.row_mass, problem.column_mass) if options["feasible"] else solution.plan
-    return best, tf.reduce_sum(plan * (products - 1.0), axis=(0, 1)), solution.rows, solution.columns
+    slopes: Any,
+    active: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Gradients where few pairs have one, as with hardest negatives: of these pairs alone."""
+    gradient = compiled(functools.partial(gradients_of_pairs, options=options))
+    more = SENTENCES - tf.shape(active)[0] % SENTENCES
+    own = tuple(tf.reshape(tf.pad(tf.gather_nd(slope, active), [[0, more]]), [-1, SENTENCES]) for slope in slopes)
+    active = tf.pad(active, [[0, more], [0, 0]])
+    pictures, sentences = (tf.reshape(active[:, side], [-1, SENTENCES]) for side in (0, 1))
 
+    def block(pairs: Any) -> Any:
+        i, j, slope = pairs
+        sets = [tf.gather(side, k) for side, k in ((regions, i), (region_mask, i), (words, j), (word_mask, j))]
+        return gradient(*sets, slope)
 
-def _backward(
-    regions: Tensor,
-    region_mask: Tensor,
-    rows: Tensor,
-    columns: Tensor,
-    best_gradient: Tensor,
-    transport_gradient: Tensor,
-    words: Tensor,
-    word_mask: Tensor,
-    *,
-    by_word: bool,
-    transport: bool,
-    **options: Any,
-) -> Tensor:
-    """The gradient with respect to the inner products, (R, T, m)."""
-    products = _products(regions, words)
-    axis = 0 if by_word else 1
-    exists = tf.logical_and(region_mask[:, None, None], word_mask)
-    found = tf.where(exists, products, _NONE)
-    chosen = tf.cast(tf.logical_and(exists, found == tf.reduce_max(found, axis=axis, keepdims=True)), tf.float32)
-    gradient = best_gradient * tf.math.divide_no_nan(chosen, tf.reduce_sum(chosen, axis=axis, keepdims=True))
-    if not transport:
-        return gradient
-    problem = _problem(products, region_mask, word_mask, options)
-    plan = plan_of(problem, rows, columns)
-    plan = round_plan(plan, problem.row_mass, problem.column_mass) if options["feasible"] else plan
-    return gradient + transport_gradient * plan
-
-
-def _products(regions: Tensor, words: Tensor) -> Tensor:
-    """(R, E) and (T, m, E) to (R, T, m)."""
-    shape = tf.shape(words)
-    products = tf.matmul(regions, tf.reshape(words, [-1, shape[-1]]), transpose_b=True)
-    return tf.reshape(products, [-1, shape[0], shape[1]])
-
-
-def _problem(products: Tensor, region_mask: Tensor, word_mask: Tensor, options: dict[str, Any]) -> Problem:
-    rows, columns = tf.cast(region_mask, tf.float32), tf.cast(word_mask, tf.float32)
-    rows = tf.math.divide_no_nan(rows, tf.reduce_sum(rows))
-    columns = tf.math.divide_no_nan(columns, tf.reduce_sum(columns, axis=0))
-    rows = tf.repeat(rows[:, None], tf.shape(columns)[1], axis=1)
-    return Problem(-products, rows, columns, options["beta"], options["iterations"])
+    signature = (tf.float32, tf.float32)
+    found = tf.map_fn(block, (pictures, sentences, own), fn_output_signature=signature, parallel_iterations=4)
+    return tuple(
+        tf.math.unsorted_segment_sum(tf.reshape(part, tf.concat([[-1], tf.shape(side)[1:]], 0)), ids, tf.shape(side)[0])
+        for part, side, ids in zip(found, (regions, words), tf.unstack(active, axis=1), strict=True)
+    )

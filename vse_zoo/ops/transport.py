@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from vse_zoo.ops.blocks import in_blocks, padded
 from vse_zoo.ops.rounding import round_plan
-from vse_zoo.ops.scaling import Problem, solve
+from vse_zoo.ops.scaling import Problem, needs_logarithms, solve
 
 __all__ = ["METHODS", "TransportPlan", "check_solver", "compiled", "transport_plan"]
 
 Tensor = Any
 
 METHODS = ("ipot", "sinkhorn")
-_BLOCK = 64
-"""Problems solved at a time: 64 of 36 × 25 fit into a core's second-level cache."""
+_BLOCK = 32
+"""Problems solved at a time: 32 of 36 × 25 fit into a core's second-level cache."""
 
 
 class TransportPlan(NamedTuple):
@@ -75,11 +76,12 @@ def transport_plan(
     # A problem with an empty side has nothing to transport on the other one either.
     possible = tf.cast((tf.reduce_sum(rows, 1) > 0) & (tf.reduce_sum(columns, 1) > 0), tf.float32)[:, None]
     rows, columns = rows * possible, columns * possible
-    solver = functools.partial(_plans, beta=beta, iterations=iterations, proximal=method == "ipot", feasible=feasible)
+    cost = _centred(cost, rows, columns)
+    options = {"beta": beta, "iterations": iterations, "proximal": method == "ipot", "feasible": feasible}
     if differentiate:
-        plan = solver(cost, rows, columns)
+        plan = _solver(lambda function: function, options)(cost, rows, columns)
     else:
-        plan = _blocks(compiled(solver))(*map(tf.stop_gradient, (cost, rows, columns)))
+        plan = _blocks(cost.shape[1], **options)(*map(tf.stop_gradient, (cost, rows, columns)))
     gaps = [tf.reduce_sum(tf.abs(tf.reduce_sum(plan, axis) - mass), 1) for axis, mass in ((2, rows), (1, columns))]
     return TransportPlan(plan, 0.5 * (gaps[0] + gaps[1]))
 
@@ -93,7 +95,7 @@ def check_solver(beta: float, iterations: int, method: str = "ipot") -> None:
 
 @functools.lru_cache(maxsize=64)
 def _compiled(function: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> Any:
-    return tf.function(functools.partial(function, **dict(options)), jit_compile=True)
+    return tf.function(functools.partial(function, **dict(options)), jit_compile=True, autograph=False)
 
 
 def compiled(function: functools.partial[Any]) -> Any:
@@ -108,31 +110,55 @@ def _masses(mask: Tensor | None, mass: Tensor | None, like: Tensor) -> Tensor:
     return tf.math.divide_no_nan(mass, tf.reduce_sum(mass, axis=1, keepdims=True))
 
 
+def _centred(cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """Costs (P, n, m) around 0, each problem by itself: the plans are the same, and exp(−C/β) stays nearer to 1."""
+    exists = tf.logical_and(rows[:, :, None] > 0, columns[:, None] > 0)
+    least = tf.reduce_min(tf.where(exists, cost, cost.dtype.max), axis=(1, 2), keepdims=True)
+    most = tf.reduce_max(tf.where(exists, cost, cost.dtype.min), axis=(1, 2), keepdims=True)
+    return tf.where(exists, cost - 0.5 * (least + most), 0.0)
+
+
 def _plans(
-    cost: Tensor, rows: Tensor, columns: Tensor, *, beta: float, iterations: int, proximal: bool, feasible: bool
+    cost: Tensor,
+    rows: Tensor,
+    columns: Tensor,
+    *,
+    logarithms: bool,
+    beta: float,
+    iterations: int,
+    proximal: bool,
+    feasible: bool,
 ) -> Tensor:
     """Plans (P, n, m) of costs (P, n, m)."""
     cost, rows, columns = tf.transpose(cost, (1, 2, 0)), tf.transpose(rows), tf.transpose(columns)
-    exists = tf.logical_and(rows[:, None] > 0, columns[None] > 0)
-    least = tf.reduce_min(tf.where(exists, cost, cost.dtype.max), axis=(0, 1))
-    most = tf.reduce_max(tf.where(exists, cost, cost.dtype.min), axis=(0, 1))
-    cost = tf.where(exists, cost - 0.5 * (least + most), 0.0)
-    problem = Problem(cost, rows, columns, beta, iterations, proximal)
-    plan = solve(problem, tf.maximum(tf.reduce_max(tf.abs(cost)), 1e-6)).plan
+    plan = solve(Problem(cost, rows, columns, beta, iterations, proximal), logarithms)
     return tf.transpose(round_plan(plan, rows, columns) if feasible else plan, (2, 0, 1))
 
 
 @functools.lru_cache(maxsize=64)
-def _blocks(function: Any) -> Any:
-    """The loop over blocks as one graph, so that it runs alike from anywhere."""
-    return tf.function(functools.partial(_in_blocks, function), reduce_retracing=True)
+def _blocks(count: int | None, **options: Any) -> Any:
+    """The loop over blocks as one graph, so that it runs alike from anywhere; ``count`` rows, where it is known."""
+
+    def plans(cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+        return _in_blocks(options, tf.ensure_shape(cost, [None, count, None]), rows, columns)
+
+    return tf.function(plans, reduce_retracing=True, autograph=False)
 
 
-def _in_blocks(function: Callable[..., Tensor], cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+def _in_blocks(options: dict[str, Any], cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     """A block of problems at a time, each compiled once for its n and m; two of them run side by side."""
-    count = tf.shape(cost)[0]
-    more = -count % _BLOCK
-    parts = [tf.pad(each, [[0, more], *[[0, 0]] * (len(each.shape) - 1)]) for each in (cost, rows, columns)]
-    blocks = [tf.reshape(each, tf.concat([[-1, _BLOCK], tf.shape(each)[1:]], 0)) for each in parts]
-    plans = tf.map_fn(lambda block: function(*block), blocks, fn_output_signature=tf.float32, parallel_iterations=4)
-    return tf.reshape(plans, tf.concat([[-1], tf.shape(cost)[1:]], 0))[:count]
+    blocks = [in_blocks(padded(each, 0, _BLOCK), _BLOCK) for each in (cost, rows, columns)]
+    solver = _solver(compiled, options)
+    plans = tf.map_fn(lambda block: solver(*block), blocks, fn_output_signature=tf.float32, parallel_iterations=4)
+    return tf.reshape(plans, tf.concat([[-1], tf.shape(cost)[1:]], 0))[: tf.shape(cost)[0]]
+
+
+def _solver(wrap: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Tensor]:
+    """Plans in logarithms only where the costs need it; each way compiled when it is first taken."""
+    plain, logarithms = (wrap(functools.partial(_plans, logarithms=each, **options)) for each in (False, True))
+
+    def plans(*problems: Tensor) -> Tensor:
+        needed = needs_logarithms(tf.reduce_max(tf.abs(problems[0])), options["beta"])
+        return tf.cond(needed, lambda: logarithms(*problems), lambda: plain(*problems))
+
+    return plans

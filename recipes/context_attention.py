@@ -13,9 +13,8 @@ import keras
 import typer
 
 from vse_zoo.cli import console_errors
-from vse_zoo.data import Dataset, PairBatches
+from vse_zoo.data import Dataset
 from vse_zoo.models import ContextAttentionVSE
-from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.training import ContextAttentionConfig, DevRetrieval, Run, load_config
 
 CONFIGS = Path(__file__).parent / "configs" / "context_attention"
@@ -34,23 +33,10 @@ def main(
     settings = load_config(path, ContextAttentionConfig, seed=seed, epochs=epochs)
     train, sizes = settings.train, settings.model
     dataset = Dataset.open(data)
-    languages = train.languages or dataset.languages
     run = Run(out, settings, dataset, resume)
     keras.utils.set_random_seed(train.seed)
 
-    captions = {language: dataset.captions("train", language)[0] for language in languages}
-    preprocessor = TextPreprocessor.from_captions(captions, train.minimum_count, train.max_length)
-    batches = PairBatches(
-        dataset,
-        "train",
-        preprocessor.ragged,
-        languages,
-        train.batch_size,
-        captions=train.captions,
-        seed=train.seed,
-        length_pool=train.length_pool,
-    )
-
+    preprocessor, batches = train.data(dataset)
     model = ContextAttentionVSE(
         preprocessor,
         dataset.region_dim,

@@ -17,7 +17,7 @@ from vse_zoo.data import Dataset
 from vse_zoo.errors import ConfigError, DataError
 from vse_zoo.files import read_json
 from vse_zoo.training import ContextAttentionConfig, Run, callbacks, read_history
-from vse_zoo.training.configs.context_attention import CaptionTrainConfig as TrainConfig
+from vse_zoo.training.configs.captions import CaptionTrainConfig as TrainConfig
 
 SLOW = pytest.mark.slow
 Train = Callable[..., None]

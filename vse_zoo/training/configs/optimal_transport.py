@@ -4,38 +4,25 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from vse_zoo.training.configs.base import Section
-from vse_zoo.training.configs.context_attention import CaptionTrainConfig
+from vse_zoo.training.configs.captions import CaptionTrainConfig, EncoderConfig
 from vse_zoo.training.configs.optimizer import WithOptimizer
 from vse_zoo.training.configs.ranking import RankingConfig
 
 __all__ = ["OptimalTransportConfig"]
 
 
-class ModelConfig(Section):
+class ModelConfig(EncoderConfig):
     """Sizes and similarity of the model; see `vse_zoo.models.TransportVSE`."""
 
     units: int = Field(1800, gt=0)
-    word_dim: int = Field(300, gt=0)
-    dropout: float = Field(0.0, ge=0, lt=1)
-    word_skip: bool = False
     transport_weight: float = Field(1.5, ge=0)
     aggregation: Literal["text_image", "image_text"] = "text_image"
     reduction: Literal["sum", "mean"] = "mean"
     beta: float = Field(0.5, gt=0)
     iterations: int = Field(20, gt=0)
     language_weight: float = Field(0.0, ge=0)
-
-    @field_validator("word_skip")
-    @classmethod
-    def _same_size(cls, word_skip: bool, info: ValidationInfo) -> bool:
-        found = {name: info.data.get(name) for name in ("word_dim", "units")}
-        if word_skip and None not in found.values() and found["word_dim"] != found["units"]:
-            raise PydanticCustomError("skip", "expected word_dim to be units, found {word_dim} and {units}", found)
-        return word_skip
 
 
 class TransportTrainConfig(CaptionTrainConfig):

@@ -1,0 +1,50 @@
+"""What the configurations of models of pictures and captions share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from vse_zoo.data import Dataset, PairBatches
+from vse_zoo.preprocessing import TextPreprocessor
+from vse_zoo.training.configs.base import Section, TrainConfig
+
+__all__ = ["CaptionTrainConfig", "EncoderConfig"]
+
+
+class EncoderConfig(Section):
+    """Sizes of the encoders."""
+
+    units: int = Field(512, gt=0)
+    word_dim: int = Field(300, gt=0)
+    dropout: float = Field(0.0, ge=0, lt=1)
+    word_skip: bool = False
+
+    @field_validator("word_skip")
+    @classmethod
+    def _same_size(cls, word_skip: bool, info: ValidationInfo) -> bool:
+        found = {name: info.data.get(name) for name in ("word_dim", "units")}
+        if word_skip and None not in found.values() and found["word_dim"] != found["units"]:
+            raise PydanticCustomError("skip", "expected word_dim to be units, found {word_dim} and {units}", found)
+        return word_skip
+
+
+class CaptionTrainConfig(TrainConfig):
+    """What is trained on, for how long, from which seed."""
+
+    languages: tuple[str, ...] | None = None
+    captions: Literal["all", "one"] = "all"
+    minimum_count: int = Field(4, gt=0)
+    max_length: int = Field(100, gt=0)
+    length_pool: int = Field(32, gt=0)
+
+    def data(self, dataset: Dataset) -> tuple[TextPreprocessor, PairBatches]:
+        """The vocabulary of the training captions, and batches of the training split."""
+        languages = self.languages or dataset.languages
+        captions = {language: dataset.captions("train", language)[0] for language in languages}
+        preprocessor = TextPreprocessor.from_captions(captions, self.minimum_count, self.max_length)
+        options = {"captions": self.captions, "seed": self.seed, "length_pool": self.length_pool}
+        tokenize, size = preprocessor.ragged, self.batch_size
+        return preprocessor, PairBatches(dataset, "train", tokenize, languages, size, **options)

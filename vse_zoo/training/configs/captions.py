@@ -45,6 +45,13 @@ class CaptionTrainConfig(TrainConfig):
         languages = self.languages or dataset.languages
         captions = {language: dataset.captions("train", language)[0] for language in languages}
         preprocessor = TextPreprocessor.from_captions(captions, self.minimum_count, self.max_length)
-        options = {"captions": self.captions, "seed": self.seed, "length_pool": self.length_pool}
-        tokenize, size = preprocessor.ragged, self.batch_size
-        return preprocessor, PairBatches(dataset, "train", tokenize, languages, size, **options)
+        return preprocessor, PairBatches(
+            dataset,
+            "train",
+            preprocessor.ragged,
+            languages,
+            self.batch_size,
+            captions=self.captions,
+            seed=self.seed,
+            length_pool=self.length_pool,
+        )

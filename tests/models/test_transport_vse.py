@@ -52,8 +52,7 @@ def draw(languages: tuple[str, ...], seed: int = 0) -> dict[str, Any]:
 
 def encoded(model: TransportVSE, batch: dict[str, Any]) -> dict[str, list[np.ndarray]]:
     """Every view's sets of real items, in float64; the GRU's states from its own layers, one direction at a time."""
-    weights = model.image_encoder.projection.get_weights()
-    sets = {"image": [regions[mask] @ weights[0] + weights[1] for regions, mask in
+    sets = {"image": [project(model.image_encoder, regions[mask]) for regions, mask in
                       zip(batch["regions"].astype(np.float64), batch["region_mask"], strict=True)]}  # fmt: skip
     for language, encoder in model.text_encoders.items():
         sets[language] = []
@@ -67,6 +66,13 @@ def encoded(model: TransportVSE, batch: dict[str, Any]) -> dict[str, list[np.nda
         name: [items / np.linalg.norm(items, axis=1, keepdims=True) for items in several]
         for name, several in sets.items()
     }
+
+
+def project(encoder: Any, regions: np.ndarray) -> np.ndarray:
+    """W f_k + b, and with context U times the mean region."""
+    kernel, bias = encoder.projection.get_weights()
+    context = regions.mean(axis=0) @ encoder.context_projection.get_weights()[0] if encoder.context else 0.0
+    return regions @ kernel + bias + context
 
 
 def gru(cell: Any, inputs: np.ndarray) -> np.ndarray:
@@ -108,7 +114,7 @@ FORMS = [
     {},
     {"transport_weight": 0.0, "reduction": "sum"},
     {"aggregation": "image_text", "transport_weight": 0.1},
-    {"aggregation": "image_text", "reduction": "sum", "word_skip": True},
+    {"aggregation": "image_text", "reduction": "sum", "word_skip": True, "region_context": True},
 ]
 
 
@@ -212,7 +218,7 @@ def test_explaining_shows_each_word_and_a_plan_with_exact_marginals() -> None:
 
 
 def test_a_preset_gives_an_equal_model(tmp_path: Path) -> None:
-    model = create(word_skip=True, aggregation="image_text", ranking_loss=TripletLoss(margin=0.12))
+    model = create(word_skip=True, region_context=True, aggregation="image_text", ranking_loss=TripletLoss(margin=0.12))
     model.image_encoder.adapt(*images())
     presets.save(model, tmp_path)
     loaded = presets.load(tmp_path)

@@ -16,13 +16,15 @@ Tensor = Any
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
 class RegionMap(keras.layers.Layer):
-    """``v_k = W f_k + b``, scaled to unit length.
+    """``v_k = W f_k + b``, scaled to unit length; with context ``v_k = W f_k + U f̄ + b``, f̄ the mean real region.
 
     The regions are standardised first, which is the identity until `adapt` has seen training regions.
 
     Args:
         units: E.
         dropout: rate on the standardised regions.
+        context: add the map of the mean region, so that a region knows its picture as a word its sentence. Off in the
+            paper.
 
     Call arguments:
         regions: (B, R, D) float.
@@ -32,19 +34,24 @@ class RegionMap(keras.layers.Layer):
         (B, R, E) float32; padding is zero.
     """
 
-    def __init__(self, units: int, dropout: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, units: int, dropout: float = 0.0, context: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.units = units
         self.dropout = dropout
+        self.context = context
         self.standardization = Standardization(name="standardization")
         self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
         self.projection = keras.layers.Dense(units, name="projection")
+        if context:
+            self.context_projection = keras.layers.Dense(units, use_bias=False, name="context_projection")
         self.supports_masking = True
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Creates the standardisation and the map for (B, R, D) regions."""
         self.standardization.build(input_shape)
         self.projection.build(input_shape)
+        if self.context:
+            self.context_projection.build(input_shape)
         self.built = True
 
     def adapt(self, regions: Any, mask: Any) -> None:
@@ -53,13 +60,25 @@ class RegionMap(keras.layers.Layer):
 
     def call(self, regions: Tensor, mask: Tensor | None = None, training: bool = False) -> Tensor:
         """Maps a batch of images; shapes in the class's documentation."""
-        vectors = self.projection(self.input_dropout(self.standardization(regions), training=training))
+        items = self.input_dropout(self.standardization(regions), training=training)
+        vectors = self.projection(items)
+        if self.context:
+            vectors += self.context_projection(_mean(items, mask))
         vectors = l2_normalize(vectors)
         return vectors if mask is None else ops.where(ops.expand_dims(mask, -1), vectors, 0.0)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**super().get_config(), "units": self.units, "dropout": self.dropout}
+        return {**super().get_config(), "units": self.units, "dropout": self.dropout, "context": self.context}
+
+
+def _mean(items: Tensor, mask: Tensor | None) -> Tensor:
+    """(B, R, D) and (B, R) to the mean of the real items, (B, 1, D); zero where there is none."""
+    if mask is None:
+        return ops.mean(items, axis=1, keepdims=True)
+    weights = ops.cast(ops.expand_dims(mask, -1), items.dtype)
+    total = ops.sum(items * weights, axis=1, keepdims=True)
+    return total / ops.maximum(ops.sum(weights, axis=1, keepdims=True), 1.0)
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")

@@ -33,6 +33,7 @@ class TransportVSE(PairwiseVSEModel):
         word_dim: length of the word vectors.
         dropout: rate on the regions and the word vectors; none in the paper.
         word_skip: add the word vectors to the GRU's states (``word_dim`` = E); not in the paper.
+        region_context: let every region know the mean region; not in the paper.
         transport_weight, aggregation, reduction, beta, iterations: of `AlignmentSimilarity`.
         ranking_loss: a `TripletLoss` by default, or a `ContrastiveLoss`.
         language_weight: γ; not in the paper, which has one language.
@@ -54,6 +55,7 @@ class TransportVSE(PairwiseVSEModel):
         word_dim: int = 300,
         dropout: float = 0.0,
         word_skip: bool = False,
+        region_context: bool = False,
         transport_weight: float = 1.5,
         aggregation: str = "text_image",
         reduction: str = "mean",
@@ -69,9 +71,10 @@ class TransportVSE(PairwiseVSEModel):
         self.word_dim = word_dim
         self.dropout = dropout
         self.word_skip = word_skip
+        self.region_context = region_context
         self.ranking_loss = ranking_loss or TripletLoss()
         self.language_weight = language_weight
-        self.image_encoder = RegionMap(units, dropout, name="image_encoder")
+        self.image_encoder = RegionMap(units, dropout, region_context, name="image_encoder")
         self.text_encoders = {
             language: WordEncoder(
                 len(preprocessor.vocabulary(language)),
@@ -132,7 +135,7 @@ class TransportVSE(PairwiseVSEModel):
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        names = ("region_dim", "units", "word_dim", "dropout", "word_skip", "language_weight")
+        names = ("region_dim", "units", "word_dim", "dropout", "word_skip", "region_context", "language_weight")
         alignment = ("transport_weight", "aggregation", "reduction", "beta", "iterations")
         objects = ("preprocessor", "ranking_loss")
         return {

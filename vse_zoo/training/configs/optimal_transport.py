@@ -17,6 +17,7 @@ class ModelConfig(EncoderConfig):
     """Sizes and similarity of the model; see `vse_zoo.models.TransportVSE`."""
 
     units: int = Field(1800, gt=0)
+    region_context: bool = False
     transport_weight: float = Field(1.5, ge=0)
     aggregation: Literal["text_image", "image_text"] = "text_image"
     reduction: Literal["sum", "mean"] = "mean"

@@ -145,7 +145,7 @@ def _pad_each(inputs: dict[str, Any]) -> dict[str, Any]:
 def _item_kind(first: str) -> Kind:
     return Kind(
         f"layer over {first}",
-        lambda cls: _is_layer(cls) and _arguments(cls)[:2] == [first, "mask"],
+        lambda cls: _takes(cls, first, "mask"),
         lambda: dict(zip((first, "mask"), items(), strict=True)),
         _call,
         _pad_each,
@@ -154,6 +154,10 @@ def _item_kind(first: str) -> Kind:
 
 def _is_layer(cls: type) -> bool:
     return issubclass(cls, keras.layers.Layer) and not issubclass(cls, keras.Model)
+
+
+def _takes(cls: type, *names: str) -> bool:
+    return _is_layer(cls) and _arguments(cls)[: len(names)] == list(names)
 
 
 def _scores() -> dict[str, Any]:
@@ -229,27 +233,10 @@ def _pad_batch(inputs: dict[str, Any]) -> dict[str, Any]:
 KINDS = [
     _item_kind("items"),
     _item_kind("regions"),
-    Kind(
-        "text layer",
-        lambda cls: _is_layer(cls) and _arguments(cls)[:1] == ["ids"],
-        lambda: {"ids": ids()},
-        _call,
-        _pad_each,
-    ),
-    Kind("loss over scores", lambda cls: _is_layer(cls) and _arguments(cls)[:2] == ["scores", "ids"], _scores, _call),
-    Kind(
-        "loss over heads",
-        lambda cls: _is_layer(cls) and _arguments(cls)[:2] == ["heads", "other_heads"],
-        _heads,
-        _call,
-    ),
-    Kind(
-        "layer over two batches of sets",
-        lambda cls: _is_layer(cls) and _arguments(cls)[:4] == ["regions", "words", "region_mask", "word_mask"],
-        _sets,
-        _call,
-        _pad_each,
-    ),
+    Kind("text layer", lambda cls: _takes(cls, "ids"), lambda: {"ids": ids()}, _call, _pad_each),
+    Kind("loss over scores", lambda cls: _takes(cls, "scores", "ids"), _scores, _call),
+    Kind("loss over heads", lambda cls: _takes(cls, "heads", "other_heads"), _heads, _call),
+    Kind("layer over two batches of sets", lambda cls: _takes(cls, "regions", "words"), _sets, _call, _pad_each),
     _vector_kind("inputs"),
     _vector_kind("activations", "mirrored"),
     _vector_kind("vectors"),
@@ -257,13 +244,7 @@ KINDS = [
     _metric_kind("h"),
     _metric_kind("h", "g"),
     Kind("regularizer", lambda cls: issubclass(cls, keras.regularizers.Regularizer), _vectors("gamma"), _call),
-    Kind(
-        "model",
-        lambda cls: issubclass(cls, VSEModel),
-        batch,
-        lambda model, inputs: model(inputs),
-        _pad_batch,
-    ),
+    Kind("model", lambda cls: issubclass(cls, VSEModel), batch, lambda model, inputs: model(inputs), _pad_batch),
     Kind(
         "preprocessor",
         lambda cls: not issubclass(cls, keras.layers.Layer) and {"words", "ragged"} <= set(dir(cls)),

@@ -101,3 +101,23 @@ def attach() -> Callable[..., Any]:
 def records() -> list[Record]:
     """What `write` writes by default."""
     return RECORDS
+
+
+@pytest.fixture
+def coco(tmp_path: Path) -> Path:
+    """A SCAN-style COCO in small: train once an image, dev and test in five equal rows, testall (with test's) once."""
+    folder = tmp_path / "coco_precomp"
+    folder.mkdir()
+    rows = {seed: np.random.default_rng(seed).normal(size=(count, 4, 6)) for seed, count in ((1, 7), (2, 3), (3, 6))}
+    for split, features, first, repeats in (
+        ("train", rows[1], 100, 1),
+        ("dev", rows[2], 200, 5),
+        ("test", rows[3][:2], 300, 5),
+        ("testall", rows[3], 300, 1),
+    ):
+        ids = np.repeat(np.arange(first, first + len(features)), repeats)
+        np.save(folder / f"{split}_ims.npy", np.repeat(features.astype("float32"), repeats, axis=0))
+        (folder / f"{split}_ids.txt").write_text("".join(f"{name}\n" for name in ids))
+        captions = range(5 * len(features))
+        (folder / f"{split}_caps.txt").write_text("".join(f"{split} caption {n} .\n" for n in captions))
+    return folder

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from numpy.typing import NDArray
 
-from vse_zoo.ops import TransportPlan, transport_plan
+from vse_zoo.ops import TransportPlan, round_plan, transport_plan
 
 for _backend in ("TENSORFLOW", "JAX", "CUPY", "PYTORCH"):
     # POT otherwise imports every array library that is installed.
@@ -106,6 +107,14 @@ def paper(count: int, share: float) -> Problems:
     return Problems(cost, rows, columns, exact)
 
 
+def rounded(problems: Problems, plan: Array) -> Array:
+    """By the function that ``feasible`` calls, without compiling it anew."""
+    found = round_plan(
+        *(tf.constant(part.T, tf.float32) for part in (plan.swapaxes(1, 2), problems.rows, problems.columns))
+    )
+    return found.numpy().transpose(2, 0, 1)
+
+
 def check(problems: Problems, method: str, beta: float, iterations: int) -> Array:
     """What holds for every problem and every setting; gives the plans, not rounded."""
     solved = problems.plans(beta=beta, iterations=iterations, method=method)
@@ -114,7 +123,7 @@ def check(problems: Problems, method: str, beta: float, iterations: int) -> Arra
     assert plan.min() >= 0
     assert (plan[~problems.exists] == 0).all()
     np.testing.assert_allclose(solved.error, problems.errors(plan), atol=1e-5)
-    feasible = problems.plans(beta=beta, iterations=iterations, method=method, feasible=True).plan.numpy()
+    feasible = rounded(problems, plan)
     assert problems.errors(feasible).max() < 1e-6
     # No plan that keeps the marginals is cheaper than the optimum.
     assert problems.gaps(feasible).min() > -1e-5
@@ -129,6 +138,8 @@ def test_the_papers_setting_is_within_two_percent_of_the_optimum(share: float) -
     assert np.median(gaps) < 0.02
     assert np.abs(gaps).max() < 0.025
     assert problems.errors(plan).max() < 5e-3
+    feasible = problems.plans(feasible=True).plan.numpy()
+    np.testing.assert_allclose(feasible, rounded(problems, plan), atol=1e-7)
 
 
 def test_random_and_adversarial_problems_come_near_the_optimum() -> None:
@@ -147,10 +158,11 @@ def test_no_setting_fails_on_a_thousand_problems(method: str, beta: float, itera
     check(draw(KINDS, 1000, seed=2), method, beta, iterations)
 
 
-@pytest.mark.parametrize("beta", [0.5, 0.001])
-@pytest.mark.parametrize("scale", [1.0, 1e4])
+@pytest.mark.parametrize(
+    ("scale", "beta"), [(1.0, 0.001), (1e4, 0.001), pytest.param(1e4, 0.5, marks=pytest.mark.slow)]
+)
 def test_costs_up_to_ten_thousand_and_small_steps_stay_finite(beta: float, scale: float) -> None:
-    check(draw(KINDS, 64, seed=3, scale=scale), "ipot", beta, 50)
+    check(draw(KINDS, 64, seed=3, scale=scale), "ipot", beta, 20)
 
 
 def test_small_steps_come_near_the_optimum_in_logarithms() -> None:
@@ -160,7 +172,7 @@ def test_small_steps_come_near_the_optimum_in_logarithms() -> None:
     assert np.median(problems.gaps(solved.plan.numpy())) < 0.02
 
 
-@pytest.mark.parametrize(("beta", "iterations"), [(0.01, 200), (0.02, 400)])
+@pytest.mark.parametrize(("beta", "iterations"), [(0.01, 200), pytest.param(0.02, 400, marks=pytest.mark.slow)])
 def test_kernels_that_underflow_on_the_way_stay_finite(beta: float, iterations: int) -> None:
     problems = paper(60, 0.5)
     plan = problems.plans(beta=beta, iterations=iterations).plan.numpy()
@@ -168,7 +180,7 @@ def test_kernels_that_underflow_on_the_way_stay_finite(beta: float, iterations: 
     assert np.median(np.abs(problems.gaps(plan))) < 0.01
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (9, 1), (36, 25), (49, 12)])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (9, 1), (36, 25)])
 def test_padding_changes_nothing(shape: tuple[int, int]) -> None:
     n, m = shape
     generator = np.random.default_rng(n + m)
@@ -181,7 +193,7 @@ def test_padding_changes_nothing(shape: tuple[int, int]) -> None:
     assert np.count_nonzero(found) == np.count_nonzero(found[:, :n, :m])
 
 
-@pytest.mark.parametrize(("beta", "tolerance"), [(0.5, 1e-6), (0.05, 1e-5)])
+@pytest.mark.parametrize(("beta", "tolerance"), [(0.05, 1e-5), pytest.param(0.5, 1e-6, marks=pytest.mark.slow)])
 def test_sinkhorn_equals_pots(beta: float, tolerance: float) -> None:
     problems = draw(("cosine", "uniform", "far"), 30, seed=5, given=0.3)
     plan = problems.plans(beta=beta, iterations=2000, method="sinkhorn").plan.numpy()

@@ -60,19 +60,13 @@ def set_scores(
     options = Options(by_word, transport, beta, iterations, feasible)
     regions, words = tf.cast(regions, tf.float32), tf.cast(words, tf.float32)
     masks = [tf.cast(mask, tf.bool) for mask in (region_mask, word_mask)]
-    return SetScores(*_graph(options, *regions.shape[1:])(regions, masks[0], words, masks[1]))
+    return SetScores(*_graph(options)(regions, masks[0], words, masks[1]))
 
 
 @functools.lru_cache(maxsize=64)
-def _graph(options: Options, count: int | None, dimensions: int | None) -> Any:
-    """The loops over blocks as one graph, so that they run alike from anywhere; what is known of the regions' shape is
-    known inside too."""
-
-    def scores(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor) -> Any:
-        regions = tf.ensure_shape(regions, [None, count, dimensions])
-        return _all_pairs(options, regions, tf.ensure_shape(region_mask, [None, count]), words, word_mask)
-
-    return tf.function(scores, reduce_retracing=True, autograph=False)
+def _graph(options: Options) -> Any:
+    """The loops over blocks as one graph, so that they run alike from anywhere."""
+    return tf.function(functools.partial(_all_pairs, options), reduce_retracing=True, autograph=False)
 
 
 def _all_pairs(options: Options, regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor) -> Any:

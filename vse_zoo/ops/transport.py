@@ -81,7 +81,7 @@ def transport_plan(
     if differentiate:
         plan = _solver(lambda function: function, options)(cost, rows, columns)
     else:
-        plan = _blocks(cost.shape[1], **options)(*map(tf.stop_gradient, (cost, rows, columns)))
+        plan = _blocks(**options)(*map(tf.stop_gradient, (cost, rows, columns)))
     gaps = [tf.reduce_sum(tf.abs(tf.reduce_sum(plan, axis) - mass), 1) for axis, mass in ((2, rows), (1, columns))]
     return TransportPlan(plan, 0.5 * (gaps[0] + gaps[1]))
 
@@ -136,13 +136,9 @@ def _plans(
 
 
 @functools.lru_cache(maxsize=64)
-def _blocks(count: int | None, **options: Any) -> Any:
-    """The loop over blocks as one graph, so that it runs alike from anywhere; ``count`` rows, where it is known."""
-
-    def plans(cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-        return _in_blocks(options, tf.ensure_shape(cost, [None, count, None]), rows, columns)
-
-    return tf.function(plans, reduce_retracing=True, autograph=False)
+def _blocks(**options: Any) -> Any:
+    """The loop over blocks as one graph, so that it runs alike from anywhere."""
+    return tf.function(functools.partial(_in_blocks, options), reduce_retracing=True, autograph=False)
 
 
 def _in_blocks(options: dict[str, Any], cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -149,9 +149,15 @@ def test_the_loss_sums_hardest_negatives(gamma: float) -> None:
     assert expected > 0.1
 
 
-@pytest.mark.parametrize("form", [{}, {"transport_weight": 0.0}, {"ranking_loss": ContrastiveLoss(learnable=True)}])
-def test_fit_lowers_the_loss_and_trains_every_weight(form: dict[str, Any]) -> None:
-    model = create(dropout=0.1, language_weight=0.1, **form)
+@pytest.mark.parametrize(
+    ("languages", "form"),
+    [
+        ("en de", {"language_weight": 0.1, "ranking_loss": ContrastiveLoss(learnable=True)}),
+        ("en", {"transport_weight": 0.0, "region_context": True}),
+    ],
+)
+def test_fit_lowers_the_loss_and_trains_every_weight(languages: str, form: dict[str, Any]) -> None:
+    model = create(languages, dropout=0.1, **form)
     model.compile(keras.optimizers.Adam(0.02, clipnorm=2.0), jit_compile=False)
     before = [weight.numpy() for weight in model.trainable_variables]
     drawn = [draw(model.languages, seed) for seed in range(3)]

@@ -53,8 +53,8 @@ def synthetic(images: int, size: int = 256) -> tuple[ItemSets, ItemSets, NDArray
     words += noise * random.standard_normal(words.shape)
     mask = np.arange(16) < random.integers(8, 17, len(owners))[:, None]
     words += 0.6 * unit((words * mask[..., None]).sum(axis=1))[:, None] + 0.15 * topics[owners][:, None]
-    pictures = ItemSets(np.float32(unit(regions)), np.ones((images, 36), bool))
-    return pictures, ItemSets(np.float32(unit(words) * mask[..., None]), mask), owners, {**RELEASED, "weight": 0.1}
+    pictures = ItemSets.of(np.float32(unit(regions)), np.ones((images, 36), bool))
+    return pictures, ItemSets.of(np.float32(unit(words)), mask), owners, {**RELEASED, "weight": 0.1}
 
 
 def of_run(run: Path, data: Path, split: str, language: str) -> tuple[ItemSets, ItemSets, NDArray[np.int64], Settings]:
@@ -79,10 +79,11 @@ def timed(function: Callable[[], Any]) -> tuple[Any, str]:
 def whole(images: ItemSets, texts: ItemSets, settings: Settings) -> NDArray[np.float32]:
     """The score matrix (N, M)."""
     by_word = settings["direction"] == "text_image"
-    parts = []
+    parts, words = [], texts.padded()
+    width = int(images.counts.max())  # of all, as the solver is compiled for it
     for start in range(0, len(images), 128):
         some = images[start : start + 128]
-        found = set_scores(some.items, some.mask, texts.items, texts.mask, by_word=by_word, feasible=True)
+        found = set_scores(*some.padded(width), *words, by_word=by_word, feasible=True)
         counts = texts.counts[None] if by_word else some.counts[:, None]
         best = found.best.numpy() / (counts if settings["reduction"] == "mean" else 1)
         parts.append(best + settings["weight"] * found.transport.numpy())

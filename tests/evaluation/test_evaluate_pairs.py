@@ -16,6 +16,7 @@ from vse_zoo.errors import EvaluationError
 from vse_zoo.evaluation import evaluate, evaluate_scores
 from vse_zoo.evaluation.evaluate import embed_captions
 from vse_zoo.evaluation.run_report import report_run
+from vse_zoo.evaluation.scoring import checked_sets
 from vse_zoo.ranking import TransportScorer
 from vse_zoo.sets import ItemSets
 
@@ -61,11 +62,10 @@ class Model:
         self.asked: list[str] = []
 
     def sets(self, numbers: Sequence[NDArray[np.int64]]) -> ItemSets:
-        width = max(map(len, numbers))
-        mask = np.arange(width) < np.array([len(each) for each in numbers])[:, None]
-        items = self.vectors[np.array([np.resize(each, width) for each in numbers])]
+        items = self.vectors[np.concatenate(numbers)]
         items = items + 1.5 * self.random.standard_normal(items.shape)
-        return ItemSets(np.float32(items / np.linalg.norm(items, axis=2, keepdims=True) * mask[..., None]), mask)
+        counts = np.array([len(each) for each in numbers])
+        return ItemSets(np.float32(items / np.linalg.norm(items, axis=1, keepdims=True)), counts)
 
     def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> ItemSets:
         return self.sets(list(np.argmax(regions, axis=2)))
@@ -104,6 +104,13 @@ def test_sets_that_are_not_finite_are_named() -> None:
     model.vectors[:] = np.nan
     with pytest.raises(EvaluationError, match="regions of images, row 0"):
         evaluate(model, Folder(), "test")
+
+
+def test_the_set_is_named_and_not_its_item() -> None:
+    items = np.ones((6, 2), np.float32)
+    items[4, 1] = np.inf
+    with pytest.raises(EvaluationError, match=r"words, row 1: holds NaN or infinity \(1 such rows of 3\)"):
+        checked_sets(ItemSets(items, np.array([3, 2, 1])), "words")
 
 
 def test_a_report_of_a_model_that_scores_pairs(tmp_path: Path) -> None:

@@ -62,23 +62,22 @@ class Planted:
         self.batches: list[int] = []
 
     def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> ItemSets:
-        return ItemSets(regions, region_mask)
+        return ItemSets.of(regions, region_mask)
 
     def encode_text(self, texts: Sequence[str], language: str) -> ItemSets:
         rows = [[word.decode() for word in row] for row in self.preprocessor.words(list(texts)).to_list()]
         self.sentences += rows
         self.batches.append(len(rows))
         start = len(self.sentences) - len(rows)
-        numbers = np.zeros((len(rows), max(map(len, rows)), 1), np.float32)
-        numbers[:, :, 0] = np.arange(start, start + len(rows))[:, None]
-        mask = np.arange(numbers.shape[1]) < np.array([len(row) for row in rows])[:, None]
-        return ItemSets(numbers, mask)
+        counts = np.array([len(row) for row in rows])
+        numbers = np.repeat(np.arange(start, start + len(rows)), counts)
+        return ItemSets(numbers[:, None].astype(np.float32), counts)
 
     def align(self, images: ItemSets, texts: ItemSets) -> tuple[NDArray[Any], NDArray[Any]]:
         assert len(images) == len(texts)
-        found = np.zeros((2, len(images), 16, texts.items.shape[1]), np.float32)
-        for pair in range(len(images)):
-            row, words = int(images.items[pair, 0, 0]), self.sentences[int(texts.items[pair, 0, 0])]
+        found = np.zeros((2, len(images), 16, texts.counts.max()), np.float32)
+        for pair, (image, text) in enumerate(zip(images, texts, strict=True)):
+            row, words = int(image[0, 0]), self.sentences[int(text[0, 0])]
             for column, word in enumerate(words):
                 for kind, table in enumerate(self.tables):
                     if (row, word) in table:

@@ -15,6 +15,7 @@ from vse_zoo import presets
 from vse_zoo.losses import ContrastiveLoss, TripletLoss
 from vse_zoo.models import TransportVSE
 from vse_zoo.preprocessing import TextPreprocessor
+from vse_zoo.sets import ItemSets
 
 DIM, REGIONS, BATCH = 5, 4, 6
 VOCABULARIES = {"en": list("abcdefgh"), "de": list("klmnop")}
@@ -180,10 +181,12 @@ def test_sets_are_unit_vectors_whatever_the_batches() -> None:
     pictures, texts = model.encode_image(regions, mask, batch_size=3), model.encode_text(SENTENCES, "en", batch_size=3)
     np.testing.assert_array_equal(texts.counts, [3, 1, 1, 10, 3, 2, 1])
     for sets in (pictures, texts):
-        np.testing.assert_allclose(np.linalg.norm(sets.items, axis=2), sets.mask, atol=1e-6)
-    for number, sentence in enumerate(SENTENCES):
-        alone = model.encode_text(sentence, "en")
-        np.testing.assert_allclose(texts.items[number, : alone.counts[0]], alone.items[0], atol=1e-6)
+        np.testing.assert_allclose(np.linalg.norm(sets.items, axis=1), 1, atol=1e-6)
+    for words, sentence in zip(texts, SENTENCES, strict=True):
+        np.testing.assert_allclose(words, model.encode_text(sentence, "en").items, atol=1e-6)
+    np.testing.assert_array_equal(pictures.counts, mask.sum(axis=1))
+    expected = np.asarray(model.image_encoder(regions, mask))[mask]
+    np.testing.assert_allclose(pictures.items, expected, atol=1e-6)
     one = model.encode_image(regions[2], mask[2])
     np.testing.assert_allclose(one.items, pictures[[2]].items, atol=1e-6)
 
@@ -194,9 +197,18 @@ def test_similarity_equals_the_batch_but_for_the_rounding_of_plans() -> None:
     texts = model.text_encoders["en"](batch["text"]["en"])
     scores = model.similarity(
         model.encode_image(batch["regions"], batch["region_mask"]),
-        type(model.encode_text("a"))(np.asarray(texts), batch["text"]["en"] > 0),
+        ItemSets.of(np.asarray(texts), batch["text"]["en"] > 0),
     )
     np.testing.assert_allclose(scores, model(tf.nest.map_structure(tf.constant, batch))["en"], atol=0.03)
+
+
+def test_similarity_does_not_depend_on_its_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = create("en")
+    pictures, texts = model.encode_image(*images()), model.encode_text(SENTENCES)
+    expected = model.similarity(pictures, texts)
+    monkeypatch.setattr("vse_zoo.models.pairwise._IMAGES", 3)
+    monkeypatch.setattr("vse_zoo.models.pairwise._TEXTS", 4)
+    np.testing.assert_allclose(model.similarity(pictures, texts), expected, atol=1e-6)
 
 
 def test_a_ranker_scores_as_similarity_does() -> None:

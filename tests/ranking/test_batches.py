@@ -31,27 +31,35 @@ def test_batches_hold_every_pair_once(pairs: list[tuple[int, int]], groups: int,
 def test_buckets_hold_every_set_and_all_its_items(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vse_zoo.ranking.buckets._FEWEST", 5)
     random = np.random.default_rng(0)
-    mask = random.random((60, 21)) < 0.4
-    mask[np.arange(60), random.integers(0, 10, 60)] = True
-    mask[:40, 6:] = False
-    sets = ItemSets(random.standard_normal((60, 21, 3)).astype(np.float32), mask)
-    buckets, places = in_buckets(sets)
+    counts = np.concatenate([random.integers(1, 7, 40), random.integers(1, 22, 20), [40, 2]])
+    counts[0] = 6
+    sets = ItemSets(random.standard_normal((counts.sum(), 3)).astype(np.float32), counts)
+    rows = random.permutation(60)
+    buckets, places = in_buckets(sets, rows)
     assert 1 < len(buckets) < 5
     assert [bucket.mask.shape[1] for bucket in buckets] == sorted(bucket.mask.shape[1] for bucket in buckets)
     for number, (bucket, place) in enumerate(places):
         chosen = buckets[bucket]
         assert chosen.members[place] == number
-        np.testing.assert_array_equal(chosen.items[place][chosen.mask[place]], sets.items[number][mask[number]])
-        assert not chosen.items[place][~chosen.mask[place].numpy()].numpy().any()
-    assert in_one_bucket(sets[:40]).mask.shape == (40, 6)
+        items, mask = sets.items[chosen.rows[place]], chosen.mask[place].numpy()
+        (expected,) = sets[rows[[number]]]
+        np.testing.assert_array_equal(items[mask], expected)
+        np.testing.assert_array_equal(items[~mask], np.broadcast_to(expected[-1], items[~mask].shape))
+    assert in_one_bucket(sets, np.arange(40)).mask.shape == (40, 6)
 
 
-def test_equal_rows_of_all_arrays_are_one() -> None:
-    numbers = np.array([[0.0, 1], [2, 3], [-0.0, 1], [0, 1]])
-    flags = np.array([True, True, True, False])
-    first, copies = distinct_rows(numbers, flags)
+def test_equal_rows_are_one() -> None:
+    first, copies = distinct_rows(np.array([[0.0, 1], [2, 3], [-0.0, 1], [0, 2]]))
     assert first.tolist() == [0, 1, 3]
     assert copies.tolist() == [0, 1, 0, 2]
+
+
+def test_equal_sets_are_one() -> None:
+    """The same numbers in another number of items are another set."""
+    items = np.float32([[1, 2], [3, 4], [1, 2], [3, 4], [1, 2], [-0.0, 0], [0, 0]])
+    first, copies = distinct_rows(ItemSets(items, np.array([2, 1, 1, 1, 1, 1])))
+    assert first.tolist() == [0, 1, 2, 4]
+    assert copies.tolist() == [0, 1, 2, 1, 3, 3]
 
 
 def test_known_scores_are_found_again() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ def sets(random: np.random.Generator, vectors: NDArray, most: int, width: int) -
     items = vectors[:, None] + 1.2 * random.standard_normal((len(vectors), width, vectors.shape[1]))
     mask = np.arange(width) < random.integers(1, most + 1, len(vectors))[:, None]
     items /= np.linalg.norm(items, axis=2, keepdims=True)
-    return ItemSets(np.float32(items * mask[..., None]), mask)
+    return ItemSets.of(np.float32(items), mask)
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +36,8 @@ def planted() -> tuple[ItemSets, ItemSets, NDArray[np.int64]]:
 def naive(images: ItemSets, texts: ItemSets, weight: float, direction: str, reduction: str) -> NDArray[np.float64]:
     """The definition, pair by pair: IPOT, rounding, and S."""
     scores = np.empty((len(images), len(texts)))
-    for i, j in np.ndindex(*scores.shape):
-        cosine = images.items[i][images.mask[i]].astype(np.float64) @ texts.items[j][texts.mask[j]].T
+    for (i, regions), (j, words) in product(enumerate(images), enumerate(texts)):
+        cosine = regions.astype(np.float64) @ words.T
         best = cosine.max(axis=0 if direction == "text_image" else 1)
         scores[i, j] = (best.sum() if reduction == "sum" else best.mean()) - weight * transport(1 - cosine)
     return scores
@@ -136,4 +138,4 @@ def test_what_does_not_fit_is_refused(planted: tuple) -> None:
     with pytest.raises(ValueError, match="expected equal ones, λ ≥ 0"):
         TransportScorer(images, texts, weight=-1)
     with pytest.raises(ValueError, match="length of regions and words"):
-        TransportScorer(ItemSets(images.items[..., :5], images.mask), texts, weight=1)
+        TransportScorer(ItemSets(images.items[:, :5], images.counts), texts, weight=1)

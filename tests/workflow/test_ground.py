@@ -45,15 +45,15 @@ class Oracle:
         self.texts: list[str] = []
 
     def encode_image(self, regions: np.ndarray, region_mask: np.ndarray) -> ItemSets:
-        return ItemSets(regions.astype(np.float32), region_mask)
+        return ItemSets.of(regions, region_mask)
 
     def encode_text(self, texts: Sequence[str], language: str) -> ItemSets:
         self.texts = list(texts)
         counts = np.array([len(spans) for spans in self.preprocessor.spans(self.texts)])
-        return ItemSets(np.zeros((len(texts), counts.max(), 2), np.float32), np.arange(counts.max()) < counts[:, None])
+        return ItemSets(np.zeros((counts.sum(), 2), np.float32), counts)
 
     def align(self, images: ItemSets, texts: ItemSets) -> tuple[np.ndarray, np.ndarray]:
-        plans = np.zeros((len(texts), 49, texts.items.shape[1]))
+        plans = np.zeros((len(texts), 49, texts.counts.max()))
         for plan, text, spans in zip(plans, self.texts, self.preprocessor.spans(self.texts), strict=True):
             for start, end, box in self.phrases[text]:
                 shared = np.minimum(CELLS[:, 2:], box[2:]) - np.maximum(CELLS[:, :2], box[:2])

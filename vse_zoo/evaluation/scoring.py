@@ -25,20 +25,20 @@ def checked_embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
         raise EvaluationError(f"{name} has shape {array.shape}: expected (rows, dimensions), neither of them 0.")
     if array.dtype != np.float64:
         array = array.astype(np.float32, copy=False)
-    _check_finite(np.isfinite(array), name)
+    _check_finite(np.isfinite(array).all(axis=1), name)
     return array
 
 
 def checked_sets(sets: ItemSets, name: str) -> ItemSets:
     """``sets``; an `EvaluationError` names the first that isn't finite."""
-    _check_finite(np.isfinite(sets.items), name)
+    _check_finite(np.logical_and.reduceat(np.isfinite(sets.items).all(axis=1), sets.offsets[:-1]), name)
     return sets
 
 
 def _check_finite(finite: NDArray[np.bool_], name: str) -> None:
-    """Refuses an array (N, …) that isn't all true."""
+    """Refuses (N,) rows that aren't all true."""
     if not finite.all():
-        bad = np.flatnonzero(~finite.reshape(len(finite), -1).all(axis=1))
+        bad = np.flatnonzero(~finite)
         raise EvaluationError(
             f"{name}, row {bad[0]}: holds NaN or infinity ({len(bad)} such rows of {len(finite)}). "
             "No rank can be given to it: look for a zero norm or a diverged training run."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -67,7 +67,7 @@ class VSEModel(keras.Model):
         """
         single = np.ndim(regions) == 2
         regions, mask = self.checked_regions(regions, region_mask)
-        found = np.concatenate(self.image_chunks(regions, mask, batch_size))
+        found = np.concatenate(list(self.image_chunks(regions, mask, batch_size)))
         return found[0] if single else found
 
     def checked_regions(self, regions: Array, region_mask: Array | None) -> tuple[Array, Array]:
@@ -83,12 +83,12 @@ class VSEModel(keras.Model):
             raise ValueError(f"region_mask: found shape {mask.shape}, expected {regions.shape[:2]}.")
         return regions, mask
 
-    def image_chunks(self, regions: Array, mask: Array, size: int) -> list[Array]:
+    def image_chunks(self, regions: Array, mask: Array, size: int) -> Iterator[Array]:
         """`embed_image` of ``size`` images at a time."""
-        return [
+        return (
             self._image_function(regions[i : i + size].astype("float32"), mask[i : i + size]).numpy()
             for i in range(0, len(regions), size)
-        ]
+        )
 
     def encode_text(self, texts: Sequence[str], language: str = "en", batch_size: int = 512) -> Array:
         """Encodes sentences, in batches of similar length; the results keep the order of ``texts``.
@@ -107,9 +107,9 @@ class VSEModel(keras.Model):
         if isinstance(texts, str):
             return self.encode_text([texts], language)[0]
         chunks, _, order = self.text_chunks(texts, language, batch_size)
-        return np.concatenate(chunks)[np.argsort(order)]
+        return np.concatenate(list(chunks))[np.argsort(order)]
 
-    def text_chunks(self, texts: Sequence[str], language: str, size: int) -> tuple[list[Array], Array, Array]:
+    def text_chunks(self, texts: Sequence[str], language: str, size: int) -> tuple[Iterator[Array], Array, Array]:
         """`embed_text` of ``size`` sentences of similar length at a time; their lengths; and their order by length."""
         if self.preprocessor is None:
             raise DataError(f"{type(self).__name__}: this model was made for two matrices, and takes no sentences.")
@@ -119,7 +119,7 @@ class VSEModel(keras.Model):
         lengths = ids.row_lengths().numpy()
         order = np.argsort(lengths, kind="stable")
         function = self._text_functions[language]
-        chunks = [function(tf.gather(ids, order[i : i + size]).to_tensor()).numpy() for i in range(0, len(order), size)]
+        chunks = (function(tf.gather(ids, order[i : i + size]).to_tensor()).numpy() for i in range(0, len(order), size))
         return chunks, lengths, order
 
     def similarity(self, images: Array, texts: Array) -> Array:

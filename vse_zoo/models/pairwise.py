@@ -19,6 +19,9 @@ __all__ = ["PairwiseVSEModel"]
 
 Array = np.ndarray
 
+_IMAGES, _TEXTS = 256, 512
+"""Sets that are padded and scored together."""
+
 
 class PairwiseVSEModel(VSEModel):
     """A model that encodes pictures and sentences to sets of unit vectors and scores all pairs of sets.
@@ -44,13 +47,16 @@ class PairwiseVSEModel(VSEModel):
             batch_size: images a batch.
 
         Returns:
-            `ItemSets` of N images with R unit vectors each; of one image for (R, D).
+            `ItemSets` of N images: a unit vector of each real region, in order; of one image for (R, D).
 
         Raises:
             ValueError: D is not the model's ``region_dim``, there is no image, or the mask fits other regions.
         """
         regions, mask = self.checked_regions(regions, region_mask)
-        return ItemSets(np.concatenate(self.image_chunks(regions, mask, batch_size)), mask)
+        chunks = self.image_chunks(regions, mask, batch_size)
+        own = (mask[i : i + batch_size] for i in range(0, len(mask), batch_size))
+        items = np.concatenate([chunk[each] for chunk, each in zip(chunks, own, strict=True)])
+        return ItemSets(items, mask.sum(axis=1))
 
     def encode_text(self, texts: Sequence[str], language: str = "en", batch_size: int = 512) -> Any:
         """Encodes sentences, in batches of similar length; the results keep the order of ``texts``.
@@ -68,23 +74,22 @@ class PairwiseVSEModel(VSEModel):
         """
         texts = [texts] if isinstance(texts, str) else texts
         chunks, lengths, order = self.text_chunks(texts, language, batch_size)
-        starts = np.cumsum([0, *map(len, chunks)])
-        parts = [
-            ItemSets(chunk, np.arange(chunk.shape[1]) < lengths[order[start : start + len(chunk)], None])
-            for chunk, start in zip(chunks, starts, strict=False)
-        ]
-        return ItemSets.concatenate(parts)[np.argsort(order)]
+        own = (lengths[order[i : i + batch_size], None] for i in range(0, len(order), batch_size))
+        pairs = zip(chunks, own, strict=True)
+        items = np.concatenate([chunk[np.arange(chunk.shape[1]) < each] for chunk, each in pairs])
+        return ItemSets(items, lengths[order])[np.argsort(order)]
 
     def similarity(self, images: Any, texts: Any) -> Array:
         """Scores of all pairs, the plans with exact marginals: `ItemSets` of N images and of M texts to (N, M)."""
-        scores = self.alignment(
-            tf.constant(images.items),
-            tf.constant(texts.items),
-            region_mask=tf.constant(images.mask),
-            word_mask=tf.constant(texts.mask),
-            feasible=True,
-        )
-        return np.asarray(scores)
+        scores = np.empty((len(images), len(texts)), np.float32)
+        width = int(images.counts.max())  # of all, since the solver is compiled for a number of regions
+        for i in range(0, len(images), _IMAGES):
+            regions, region_mask = map(tf.constant, images[i : i + _IMAGES].padded(width))
+            for j in range(0, len(texts), _TEXTS):
+                words, word_mask = map(tf.constant, texts[j : j + _TEXTS].padded())
+                tile = self.alignment(regions, words, region_mask=region_mask, word_mask=word_mask, feasible=True)
+                scores[i : i + _IMAGES, j : j + _TEXTS] = tile
+        return scores
 
     def ranker(self, images: ItemSets, texts: ItemSets) -> TransportScorer:
         """Scores of images (rows) and texts (columns) that `vse_zoo.ranking` ranks without computing all of them."""
@@ -99,12 +104,15 @@ class PairwiseVSEModel(VSEModel):
         )
 
     def align(self, images: ItemSets, texts: ItemSets) -> tuple[Array, Array]:
-        """How each image meets the sentence of the same row: plans (N, R, T) with exact marginals, and cosines."""
+        """How each image meets the sentence of the same row: plans with exact marginals and cosines, (N, R, T) both, 0
+        after the last region and word of each.
+        """
         if len(images) != len(texts):
             raise ValueError(f"images and texts: found {len(images)} and {len(texts)}, expected pairs.")
-        cosines = np.einsum("nre,nte->nrt", images.items, texts.items)
+        (regions, region_mask), (words, word_mask) = images.padded(), texts.padded()
+        cosines = np.einsum("nre,nte->nrt", regions, words)
         solver = {"beta": self.alignment.beta, "iterations": self.alignment.iterations, "feasible": True}
-        plans = transport_plan(tf.constant(1.0 - cosines), images.mask, texts.mask, **solver).plan
+        plans = transport_plan(tf.constant(1.0 - cosines), region_mask, word_mask, **solver).plan
         return plans.numpy(), cosines
 
     def explain(self, regions: Array, text: str, language: str = "en") -> Alignment:

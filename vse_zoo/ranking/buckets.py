@@ -19,43 +19,40 @@ _FEWEST = 256
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """Sets padded to one width.
+    """Sets at one width, without their items, of which there is no padded copy.
 
     Args:
-        members: (C,) their numbers.
-        items: (C, R, E) float32 tensor.
+        members: (C,) their numbers among the rows that were asked for.
+        rows: (C, R) int64 tensor, where their items stand among those of all sets; padding repeats a set's last item.
         mask: (C, R) bool tensor.
     """
 
     members: NDArray[np.int64]
-    items: Any
+    rows: Any
     mask: Any
 
 
-def in_one_bucket(sets: ItemSets) -> Bucket:
-    """All sets in order, cut after the last real item of the largest."""
-    return _bucket(sets, np.arange(len(sets)), int(_extents(sets).max()))
+def in_one_bucket(sets: ItemSets, rows: NDArray[np.int64]) -> Bucket:
+    """The sets of those rows in order, as wide as the largest."""
+    return _bucket(sets, rows, np.arange(len(rows)), int(sets.counts[rows].max()))
 
 
-def in_buckets(sets: ItemSets) -> tuple[list[Bucket], NDArray[np.int64]]:
-    """All sets by size; widths with few sets join the next one. Also (N, 2): each set's bucket and its place in it."""
-    widths = _width(_extents(sets))
+def in_buckets(sets: ItemSets, rows: NDArray[np.int64]) -> tuple[list[Bucket], NDArray[np.int64]]:
+    """The sets of those rows by size; widths with few sets join the next one. Also (n, 2): each one's bucket and its
+    place in it.
+    """
+    widths = _width(sets.counts[rows])
     found: list[Bucket] = []
-    places = np.empty((len(sets), 2), np.int64)
+    places = np.empty((len(rows), 2), np.int64)
     waiting = np.zeros(0, np.int64)
     for size in np.unique(widths):
         waiting = np.concatenate([waiting, np.flatnonzero(widths == size)])
         if len(waiting) < _FEWEST and size < widths.max():
             continue
         places[waiting] = np.stack([np.full(len(waiting), len(found)), np.arange(len(waiting))], axis=1)
-        found.append(_bucket(sets, waiting, int(size)))
+        found.append(_bucket(sets, rows, waiting, int(size)))
         waiting = np.zeros(0, np.int64)
     return found, places
-
-
-def _extents(sets: ItemSets) -> NDArray[np.int64]:
-    """(N,) places up to each set's last real item."""
-    return sets.mask.shape[1] - np.argmax(sets.mask[:, ::-1], axis=1)
 
 
 def _width(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -64,8 +61,7 @@ def _width(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return -(-sizes // step) * step
 
 
-def _bucket(sets: ItemSets, members: NDArray[np.int64], size: int) -> Bucket:
-    more = ((0, 0), (0, max(0, size - sets.mask.shape[1])))
-    mask = np.pad(sets.mask[members, :size], more)
-    items = np.pad(sets.items[members, :size], (*more, (0, 0))) * mask[..., None]
-    return Bucket(members, tf.constant(items, tf.float32), tf.constant(mask))
+def _bucket(sets: ItemSets, rows: NDArray[np.int64], members: NDArray[np.int64], size: int) -> Bucket:
+    counts, place = sets.counts[rows[members], None], np.arange(size)
+    items = sets.offsets[rows[members], None] + np.minimum(place, counts - 1)
+    return Bucket(members, tf.constant(items), tf.constant(place < counts))

@@ -71,8 +71,8 @@ def all_limits(form: Form, rounds: int) -> Any:
 
 @lru_cache(maxsize=32)
 def pair_costs(form: Form, rounds: int) -> Any:
-    """A function of images transposed (N, E, K), their mask, a bucket's texts (C, M, E), their mask, groups of an image
-    (g,) with several texts (g, G), and the slack: their `Pairs`, with P = g·G.
+    """A function of images transposed (N, E, K), their mask, the items of all texts (total, E), a bucket's rows (C, M)
+    of these, their mask, groups of an image (g,) with several texts (g, G), and the slack: their `Pairs`, P = g·G.
     """
 
     @tf.function(jit_compile=True)
@@ -88,11 +88,18 @@ def pair_costs(form: Form, rounds: int) -> Any:
 
     @tf.function(reduce_retracing=True)
     def function(
-        images: Tensor, image_mask: Tensor, texts: Tensor, text_mask: Tensor, image: Tensor, text: Tensor, slack: Tensor
+        images: Tensor,
+        image_mask: Tensor,
+        items: Tensor,
+        rows: Tensor,
+        text_mask: Tensor,
+        image: Tensor,
+        text: Tensor,
+        slack: Tensor,
     ) -> Pairs:
         # Gathered outside of the block, whose shapes then don't depend on how many images and texts there are.
         pictures = tf.gather(images, image), tf.gather(image_mask, image)
-        return block(*pictures, tf.gather(texts, text), tf.gather(text_mask, text), slack)
+        return block(*pictures, tf.gather(items, tf.gather(rows, text)), tf.gather(text_mask, text), slack)
 
     return function
 

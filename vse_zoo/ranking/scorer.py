@@ -62,18 +62,20 @@ class TransportScorer:
         beta: float = 0.5,
         iterations: int = 20,
     ) -> None:
-        sizes = images.items.shape[2], texts.items.shape[2]
+        sizes = images.items.shape[1], texts.items.shape[1]
         if sizes[0] != sizes[1] or not weight >= 0:
             raise ValueError(f"length of regions and words, λ: found {sizes}, {weight}; expected equal ones, λ ≥ 0.")
         self.shape = len(images), len(texts)
         self.form = Form(direction, reduction, float(weight))
         self.solves = 0
         self._plan = float(beta), int(iterations)
-        (images, self._image_of), (texts, self._text_of) = _distinct(images), _distinct(texts)
         self._slack = tf.constant(_slack(images, texts), tf.float32)
-        self._images = in_one_bucket(images)
-        self._across = tf.transpose(self._images.items, (0, 2, 1))  # a product with plain rows is several times faster
-        self._texts, self._places = in_buckets(texts)
+        (distinct, self._image_of), (others, self._text_of) = distinct_rows(images), distinct_rows(texts)
+        self._regions, self._words = tf.constant(images.items, tf.float32), tf.constant(texts.items, tf.float32)
+        self._images = in_one_bucket(images, distinct)
+        self._texts, self._places = in_buckets(texts, others)
+        # A product with plain rows is several times faster.
+        self._across = tf.transpose(tf.gather(self._regions, self._images.rows), (0, 2, 1))
         self._solved = Solved()
         self._limits: Scores | None = None
 
@@ -107,7 +109,8 @@ class TransportScorer:
         """Limits (a, b) of distinct images and texts."""
         blocks = -(-len(images) // _IMAGES)
         padded = np.resize(images, (blocks, _IMAGES))
-        regions, mask = tf.gather(self._images.items, padded), tf.gather(self._images.mask, padded)
+        regions = tf.gather(self._regions, tf.gather(self._images.rows, padded))
+        mask = tf.gather(self._images.mask, padded)
         function = all_limits(self.form, _ROUNDS[0])
         found = np.empty((len(images), len(texts)), np.float32)
         buckets, places = self._places[texts].T
@@ -116,7 +119,7 @@ class TransportScorer:
             for start in range(0, len(wanted), _TEXTS):
                 some = wanted[start : start + _TEXTS]
                 these = np.resize(places[some], _TEXTS)
-                words = tf.gather(bucket.items, these), tf.gather(bucket.mask, these)
+                words = tf.gather(self._words, tf.gather(bucket.rows, these)), tf.gather(bucket.mask, these)
                 found[:, some] = function(regions, mask, *words, self._slack).numpy()[: len(images), : len(some)]
         return found
 
@@ -142,9 +145,8 @@ class TransportScorer:
     def _survivors(self, bucket: Bucket, batch: Batch, least: Scores) -> tuple[Pairs, NDArray[np.bool_]]:
         """A batch's pairs whose limit reaches ``least``, and which these are."""
         function = pair_costs(self.form, _ROUNDS[1])
-        part = function(
-            self._across, self._images.mask, bucket.items, bucket.mask, batch.images, batch.texts, self._slack
-        )
+        texts = self._words, bucket.rows, bucket.mask
+        part = function(self._across, self._images.mask, *texts, batch.images, batch.texts, self._slack)
         kept = part.limit.numpy()[batch.slots] >= least
         return Pairs(*(tf.gather(each, batch.slots[kept]) for each in part)), kept
 
@@ -159,19 +161,18 @@ class TransportScorer:
         return (joined.cosine - self.form.weight * cost).numpy()
 
 
-def _distinct(sets: ItemSets) -> tuple[ItemSets, Rows]:
-    """Each different set once, and (N,) where each set is among them."""
-    first, copies = distinct_rows(sets.items, sets.mask)
-    return sets[first], copies
-
-
 def _slack(images: ItemSets, texts: ItemSets) -> tuple[float, float]:
     """How far rounding can move a cosine term of S, and ⟨T, C⟩ or its bound.
 
     A product of E terms is off by at most E·2⁻²⁴·|v||w| (Higham, 2002, §3.1), once here and once in the exact score; a
     mean of n + m terms by (n + m)·2⁻²⁴; `ROUNDING` covers the potentials and the plan.
     """
-    reach = float(np.linalg.norm(images.items, axis=2).max() * np.linalg.norm(texts.items, axis=2).max())
-    size = images.items.shape[1] + texts.items.shape[1] + 8
-    product = 2 * images.items.shape[2] * 2.0**-24 * reach
+    reach = _longest(images) * _longest(texts)
+    size = int(images.counts.max() + texts.counts.max()) + 8
+    product = 2 * images.items.shape[1] * 2.0**-24 * reach
     return product + ROUNDING * size * reach, product + ROUNDING * size * (1 + reach)
+
+
+def _longest(sets: ItemSets) -> float:
+    """The largest norm of an item; `np.linalg.norm` would square a copy of all."""
+    return float(np.sqrt(np.einsum("te,te->t", sets.items, sets.items).max()))

@@ -37,13 +37,13 @@ class AligningModel(Protocol):
         """The languages that `encode_text` takes."""
 
     def encode_image(self, regions: NDArray[Any], region_mask: NDArray[np.bool_]) -> ItemSets:
-        """(B, R, D) regions and (B, R) mask to B sets of R vectors."""
+        """(B, R, D) regions and (B, R) mask to B sets of vectors, of the real regions in order."""
 
     def encode_text(self, texts: Sequence[str], language: str) -> ItemSets:
         """Sentences to B sets of word vectors."""
 
     def align(self, images: ItemSets, texts: ItemSets) -> tuple[NDArray[Any], NDArray[Any]]:
-        """N images and N sentences, pair by pair, to transport plans (N, R, T) and cosines (N, R, T)."""
+        """N images and N sentences, pair by pair, to transport plans and cosines (N, R, T), real items first."""
 
 
 def evaluate_grounding(
@@ -114,7 +114,7 @@ class _Tally:
         plans, cosines = model.align(images, texts)
         for number, caption in enumerate(captions):
             scores = {"transport": plans[number], "cosine": cosines[number]}
-            real = {name: np.asarray(each)[images.mask[number]] for name, each in scores.items()}
+            real = {name: np.asarray(each)[: images.counts[number]] for name, each in scores.items()}
             self._add_caption(caption, spans[number], real)
 
     def _add_caption(

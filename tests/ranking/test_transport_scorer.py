@@ -105,6 +105,21 @@ def test_a_score_does_not_depend_on_its_batch(planted: tuple) -> None:
     np.testing.assert_allclose(alone, [scores[0, 0], scores[7, 50], scores[23, 71]], rtol=0, atol=1e-6)
 
 
+def test_one_process_ranks_for_models_of_several_sizes() -> None:
+    """The functions are traced for more general shapes then."""
+    random = np.random.default_rng(3)
+    for length, regions, words in ((5, 4, 6), (7, 3, 9), (3, 6, 5)):
+        images, texts = (
+            sets(random, random.standard_normal((count, length)), most, most)
+            for count, most in ((4, regions), (6, words))
+        )
+        form = {"weight": 0.7, "direction": "text_image", "reduction": "sum"}
+        scorer = TransportScorer(images, texts, **form)
+        expected = naive(images, texts, **form)
+        assert (scorer.limits(np.arange(4), np.arange(6)) >= expected - 2e-5).all()
+        np.testing.assert_allclose(full(scorer), expected, rtol=0, atol=2e-5)
+
+
 def test_plans_are_counted(planted: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
     from vse_zoo.ranking import scorer as module
 

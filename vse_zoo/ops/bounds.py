@@ -61,7 +61,7 @@ def capacity_bound(cost: Tensor, row_mask: Tensor, column_mask: Tensor) -> Tenso
 
 def _capacity(cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     n, m = (tf.reduce_sum(side, (-3, -2), keepdims=True) for side in (rows, columns))
-    before = tf.range(cost.shape[-3], dtype=tf.float32)[:, None, None] / n  # shipped to cheaper rows
+    before = tf.cast(tf.range(tf.shape(cost)[-3]), tf.float32)[:, None, None] / n  # shipped to cheaper rows
     shipped = tf.clip_by_value(1 / m - before, 0.0, 1 / n) * columns
     total = tf.where(shipped > 0, tf.sort(cost, axis=-3) * shipped, 0.0)
     return tf.reduce_sum(total, (-3, -2)) - _slack(cost, rows, columns)

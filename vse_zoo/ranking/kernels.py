@@ -49,7 +49,7 @@ def all_limits(form: Form, rounds: int) -> Any:
 
     @tf.function(jit_compile=True)
     def block(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor, slack: Tensor) -> Tensor:
-        size = regions.shape[-1]
+        size = tf.shape(regions)[-1]
         cosine = tf.matmul(tf.reshape(regions, (-1, size)), tf.reshape(words, (-1, size)), transpose_b=True)
         cosine = tf.reshape(cosine, tf.concat([tf.shape(region_mask), tf.shape(word_mask)], 0))
         return _limits(cosine, region_mask[:, :, None, None], word_mask[None, None], form, rounds, slack)[1]
@@ -79,7 +79,7 @@ def pair_costs(form: Form, rounds: int) -> Any:
     def block(regions: Tensor, region_mask: Tensor, words: Tensor, word_mask: Tensor, slack: Tensor) -> Pairs:
         shape = tf.shape(words)
         groups, each, m = shape[0], shape[1], shape[2]
-        cosine = tf.matmul(tf.reshape(words, (groups, each * m, words.shape[3])), regions)
+        cosine = tf.matmul(tf.reshape(words, (groups, each * m, shape[3])), regions)
         cosine = tf.reshape(cosine, (groups * each, m, -1))
         rows, columns = tf.repeat(region_mask, each, axis=0), tf.reshape(word_mask, (-1, m))
         last = tf.transpose(rows)[:, None], tf.transpose(columns)[None]

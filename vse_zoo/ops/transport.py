@@ -71,11 +71,8 @@ def transport_plan(
     """
     check_solver(beta, iterations, method)
     cost = tf.cast(cost, tf.float32)
-    rows = _masses(row_mask, row_mass, cost[:, :, 0])
-    columns = _masses(column_mask, column_mass, cost[:, 0, :])
-    # A problem with an empty side has nothing to transport on the other one either.
-    possible = tf.cast((tf.reduce_sum(rows, 1) > 0) & (tf.reduce_sum(columns, 1) > 0), tf.float32)[:, None]
-    rows, columns = rows * possible, columns * possible
+    rows, columns = _masses(row_mask, row_mass, cost[:, :, 0]), _masses(column_mask, column_mass, cost[:, 0, :])
+    rows, columns = _possible(rows, columns)
     cost = _centred(cost, rows, columns)
     options = {"beta": beta, "iterations": iterations, "proximal": method == "ipot", "feasible": feasible}
     if differentiate:
@@ -108,6 +105,12 @@ def _masses(mask: Tensor | None, mass: Tensor | None, like: Tensor) -> Tensor:
     mass = tf.ones_like(like) if mass is None else tf.cast(mass, tf.float32)
     mass = mass if mask is None else tf.where(tf.cast(mask, tf.bool), mass, 0.0)
     return tf.math.divide_no_nan(mass, tf.reduce_sum(mass, axis=1, keepdims=True))
+
+
+def _possible(rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
+    """The masses (P, n), (P, m); a problem with an empty side has nothing to transport on the other one either."""
+    possible = tf.cast((tf.reduce_sum(rows, 1) > 0) & (tf.reduce_sum(columns, 1) > 0), tf.float32)[:, None]
+    return rows * possible, columns * possible
 
 
 def _centred(cost: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -61,6 +61,13 @@ def test_settings_are_the_published_ones(name: str) -> None:
     assert (loss.negatives, loss.warmup_steps, loss.reduction, settings.train.batch_size) == ("hardest", 0, "sum", 128)
 
 
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_committed_configuration_loads(path: Path) -> None:
+    settings = load_config(path, OptimalTransportConfig)
+    assert settings.model_dump(exclude_unset=True).keys() == {"model", "ranking", "optimizer", "train"}
+    assert settings.train.length_pool == 1
+
+
 class StoppedError(Exception):
     """The machine went down."""
 

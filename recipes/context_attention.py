@@ -15,7 +15,7 @@ import typer
 from vse_zoo.cli import console_errors
 from vse_zoo.data import Dataset
 from vse_zoo.models import ContextAttentionVSE
-from vse_zoo.training import ContextAttentionConfig, DevRetrieval, Run, load_config
+from vse_zoo.training import ContextAttentionConfig, DevRetrieval, Run, TextInputs, load_config
 
 CONFIGS = Path(__file__).parent / "configs" / "context_attention"
 
@@ -36,16 +36,19 @@ def main(
     run = Run(out, settings, dataset, resume)
     keras.utils.set_random_seed(train.seed)
 
-    preprocessor, batches = train.data(dataset)
+    text = TextInputs.prepare(settings, dataset, path.parent)
+    batches = train.batches(dataset, text.preprocessor.ragged)
     model = ContextAttentionVSE(
-        preprocessor,
+        text.preprocessor,
         dataset.region_dim,
-        **sizes.model_dump(),
+        **{**sizes.model_dump(), **text.arguments},
         ranking_loss=settings.ranking.loss(),
         diversity_loss=settings.diversity.loss(),
     )
     model.build()
     model.image_encoder.adapt(*dataset.regions(dataset.indices("train")[:2000]))
+    if not run.begun:
+        text.start(model, dataset, out)
     model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, train.epochs), jit_compile=False)
     run.restore(model, batches.steps_per_epoch)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vse_zoo.errors import DataError
-from vse_zoo.features.word_vectors import WordVectors, read_word_vectors
+from vse_zoo.features.word_vectors import WordVectors, read_word_vectors, word_vector_dim
 
 WORDS = ["the", "Dog", "dog", "Paris", ". . .", "at x@y.org", "straße", "2"]
 DIM = 7
@@ -66,6 +66,45 @@ def test_exact_spelling_comes_before_lower_case_and_the_first_row_before_later_o
     found = read(tmp_path, content, ["dog", "paris", "Dog", "dOg", "PARIS", "dog", "cat"])
     np.testing.assert_array_equal(found.vectors[:, 0], [3, 5, 1, 1, 6, 3, 0])
     np.testing.assert_array_equal(found.found, [True] * 6 + [False])
+
+
+def test_german_words_are_found_however_a_file_composes_or_capitalises_them(tmp_path: Path) -> None:
+    composed = "Über 1 1\nstraße 2 2\nstrasse 3 3\nschon 4 4\n"
+    content = composed.encode() + "scho\u0308n 5 5\nu\u0308bung 6 6\nCafé 7 7\n".encode()
+    found = read(tmp_path, content, ["über", "straße", "strasse", "schön", "übung", "café", "schon", "cafe"])
+    np.testing.assert_array_equal(found.vectors[:, 0], [1, 2, 3, 5, 6, 7, 4, 0])
+
+
+def test_the_dimension_is_that_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "vectors"
+    for content in (text(True), text(False), binary(), gzip.compress(text(True))):
+        path.write_bytes(content)
+        assert word_vector_dim(path) == DIM
+    with pytest.raises(DataError, match="no such file"):
+        word_vector_dim(tmp_path / "none")
+
+
+def test_missing_words_are_drawn_at_the_scale_of_those_found() -> None:
+    random = np.random.default_rng(1)
+    vectors = np.zeros((2000, 50), np.float32)
+    found = random.random(2000) < 0.5
+    vectors[found] = random.normal(0, 0.07, (found.sum(), 50))
+    filled = WordVectors(vectors, found).filled(seed=3)
+    np.testing.assert_array_equal(filled[found], vectors[found])
+    assert filled[~found].std() == pytest.approx(vectors[found].std(), rel=0.02)
+    assert abs(filled[~found].mean()) < 0.001
+    np.testing.assert_array_equal(filled, WordVectors(vectors, found).filled(seed=3))
+    assert (filled[~found] != WordVectors(vectors, found).filled(seed=4)[~found]).all()
+    with pytest.raises(DataError, match="expected a file of their language"):
+        WordVectors(vectors, np.zeros(2000, bool)).filled(seed=0)
+
+
+def test_coverage_counts_the_tokens_of_all_words(tmp_path: Path) -> None:
+    words = ["", "", "dog", "cat", "mouse"]
+    found = read(tmp_path, b"dog 1 1\ncat 2 2\n", words)
+    counts = np.array([0, 4, 10, 5, 1])
+    assert found.coverage(words, counts) == "2 of 3 words have a vector (66.7%), 75.0% of the tokens; none for: mouse."
+    assert found.missing(words) == ["mouse"]
 
 
 def test_coverage_names_the_words_without_a_vector(tmp_path: Path) -> None:

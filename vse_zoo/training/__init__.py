@@ -5,6 +5,7 @@ from vse_zoo.training.configs import ContextAttentionConfig, OptimalTransportCon
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history
 from vse_zoo.training.run import Run
+from vse_zoo.training.text_inputs import TextInputs
 
 __all__ = [
     "BestPreset",
@@ -15,6 +16,7 @@ __all__ = [
     "DevRetrieval",
     "EpochSeeds",
     "Run",
+    "TextInputs",
     "TwoWayNetConfig",
     "load_config",
     "read_history",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,15 +13,16 @@ from vse_zoo.features.word_vectors.formats import read_rows
 from vse_zoo.features.word_vectors.stream import open_stream
 from vse_zoo.features.word_vectors.vectors import WordVectors
 
-__all__ = ["read_word_vectors"]
+__all__ = ["read_word_vectors", "word_vector_dim"]
 
 
 def read_word_vectors(path: str | Path, words: Sequence[str]) -> WordVectors:
     """Reads the vectors of ``words`` from a word2vec (binary, text), fastText (.vec) or GloVe file, gzipped or not.
 
     The format is recognised by the content. A word takes the vector of the row that spells it exactly; only if there is
-    none, that of the first row which equals it in lower case ('Paris' for 'paris'). Of rows with one word the first
-    counts. All rows are checked for their length, and those of the words asked for for their numbers.
+    none, that of the first row which equals it in NFKC and lower case ('Paris' for 'paris', 'u' with a combining
+    diaeresis for 'ü'; 'ss' is no 'ß'). Of rows with one word the first counts. All rows are checked for their length,
+    and those of the words asked for for their numbers.
 
     Args:
         path: the file.
@@ -36,7 +38,7 @@ def read_word_vectors(path: str | Path, words: Sequence[str]) -> WordVectors:
     for place, word in enumerate(words):
         if word:
             exact[word.encode()].append(place)
-            lowered[word.lower()].append(place)
+            lowered[_lower(word)].append(place)
     spelled: dict[bytes, np.ndarray] = {}
     similar: dict[str, np.ndarray] = {}
     with open_stream(Path(path)) as stream:
@@ -44,7 +46,7 @@ def read_word_vectors(path: str | Path, words: Sequence[str]) -> WordVectors:
         for row in rows:
             if row.word in exact and row.word not in spelled:
                 spelled[row.word] = row.vector()
-            lower = row.word.decode("utf-8", "replace").lower()
+            lower = _lower(row.word.decode("utf-8", "replace"))
             if lower in lowered and lower not in similar:
                 similar[lower] = row.vector()
     vectors, found = np.zeros((len(words), dim), np.float32), np.zeros(len(words), bool)
@@ -53,3 +55,15 @@ def read_word_vectors(path: str | Path, words: Sequence[str]) -> WordVectors:
     ]:
         vectors[places], found[places] = vector, True
     return WordVectors(vectors, found)
+
+
+def word_vector_dim(path: str | Path) -> int:
+    """Length D of a file's vectors, by its first line; a `DataError` if it is missing or in no known format."""
+    with open_stream(Path(path)) as stream:
+        return read_rows(stream)[0]
+
+
+def _lower(word: str) -> str:
+    # A file has millions of words, nearly all of which are in ASCII or in NFKC already.
+    word = word if word.isascii() else unicodedata.normalize("NFKC", word)
+    return word.lower()

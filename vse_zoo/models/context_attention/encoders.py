@@ -115,6 +115,7 @@ class SentenceEncoder(_AttendedEncoder):
         dropout: rate on the word vectors and on the states.
         word_skip: add the word vectors to the states, which then start from the words themselves; ``word_dim`` must be
             H. Off in the paper.
+        train_words: train the word vectors with the rest.
 
     Call arguments:
         ids: (B, T) int32, 0 = padding.
@@ -133,6 +134,7 @@ class SentenceEncoder(_AttendedEncoder):
         attention_dim: int,
         dropout: float = 0.0,
         word_skip: bool = False,
+        train_words: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(units, heads, attention_dim, dropout, **kwargs)
@@ -145,7 +147,8 @@ class SentenceEncoder(_AttendedEncoder):
         self.word_skip = word_skip
         self.vocabulary_size = vocabulary_size
         self.word_dim = word_dim
-        self.words = keras.layers.Embedding(vocabulary_size, word_dim, name="words")
+        self.train_words = train_words
+        self.words = keras.layers.Embedding(vocabulary_size, word_dim, trainable=train_words, name="words")
         # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
         lstm = keras.layers.LSTM(units // 2, return_sequences=True, use_cudnn=False)
         self.recurrence = keras.layers.Bidirectional(lstm, name="recurrence")
@@ -169,5 +172,5 @@ class SentenceEncoder(_AttendedEncoder):
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        names = ("vocabulary_size", "word_dim", "word_skip")
+        names = ("vocabulary_size", "word_dim", "word_skip", "train_words")
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}

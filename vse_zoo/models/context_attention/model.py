@@ -35,6 +35,7 @@ class ContextAttentionVSE(VSEModel):
         heads: K.
         attention_dim: size of the context vectors and of the attention space; H by default, as in the paper.
         word_dim: length of the word vectors.
+        train_words: train the word vectors; off, they stay as `set_word_vectors` gives them.
         dropout: rate on inputs and items of the encoders; none in the paper.
         region_activation: of the region perceptron.
         word_skip: add the word vectors to the LSTM's states (``word_dim`` = H); not in the paper.
@@ -59,6 +60,7 @@ class ContextAttentionVSE(VSEModel):
         heads: int = 3,
         attention_dim: int | None = None,
         word_dim: int = 300,
+        train_words: bool = True,
         dropout: float = 0.0,
         region_activation: str = "linear",
         word_skip: bool = False,
@@ -73,6 +75,7 @@ class ContextAttentionVSE(VSEModel):
         self.heads = heads
         self.attention_dim = attention_dim or units
         self.word_dim = word_dim
+        self.train_words = train_words
         self.dropout = dropout
         self.region_activation = region_activation
         self.word_skip = word_skip
@@ -89,6 +92,7 @@ class ContextAttentionVSE(VSEModel):
                 word_dim,
                 **attended,
                 word_skip=word_skip,
+                train_words=train_words,
                 name=f"text_encoder_{language}",
             )
             for language in preprocessor.languages
@@ -101,6 +105,10 @@ class ContextAttentionVSE(VSEModel):
         for encoder in self.text_encoders.values():
             encoder.build((None, None))
         self.built = True
+
+    def set_word_vectors(self, language: str, vectors: np.ndarray) -> None:
+        """Sets the (V, D) vectors of a language's words, in the order of the preprocessor's vocabulary."""
+        self.text_encoders[language].words.embeddings.assign(vectors)
 
     def call(self, batch: dict[str, Any], training: bool = False) -> dict[str, Tensor]:
         """The heads of every view; shapes in the class's documentation."""
@@ -173,6 +181,7 @@ class ContextAttentionVSE(VSEModel):
             "heads",
             "attention_dim",
             "word_dim",
+            "train_words",
             "dropout",
             "region_activation",
             "word_skip",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -13,12 +14,14 @@ from vse_zoo.training.configs.base import Section, TrainConfig
 
 __all__ = ["CaptionTrainConfig", "EncoderConfig"]
 
+Tokenize = Callable[[Sequence[str], str], Any]
+
 
 class EncoderConfig(Section):
     """Sizes of the encoders."""
 
     units: int = Field(512, gt=0)
-    word_dim: int = Field(300, gt=0)
+    word_dim: int | None = Field(300, gt=0)
     dropout: float = Field(0.0, ge=0, lt=1)
     word_skip: bool = False
 
@@ -42,16 +45,27 @@ class CaptionTrainConfig(TrainConfig):
 
     def data(self, dataset: Dataset) -> tuple[TextPreprocessor, PairBatches]:
         """The vocabulary of the training captions, and batches of the training split."""
-        languages = self.languages or dataset.languages
-        captions = {language: dataset.captions("train", language)[0] for language in languages}
-        preprocessor = TextPreprocessor.from_captions(captions, self.minimum_count, self.max_length)
-        return preprocessor, PairBatches(
+        preprocessor = self.vocabulary(dataset)
+        return preprocessor, self.batches(dataset, preprocessor.ragged)
+
+    def vocabulary(self, dataset: Dataset) -> TextPreprocessor:
+        """The vocabulary of the training captions."""
+        captions = {language: dataset.captions("train", language)[0] for language in self.languages_of(dataset)}
+        return TextPreprocessor.from_captions(captions, self.minimum_count, self.max_length)
+
+    def batches(self, dataset: Dataset, tokenize: Tokenize) -> PairBatches:
+        """Batches of the training split; ``tokenize`` as of `PairBatches`."""
+        return PairBatches(
             dataset,
             "train",
-            preprocessor.ragged,
-            languages,
+            tokenize,
+            self.languages_of(dataset),
             self.batch_size,
             captions=self.captions,
             seed=self.seed,
             length_pool=self.length_pool,
         )
+
+    def languages_of(self, dataset: Dataset) -> tuple[str, ...]:
+        """The languages that are trained on."""
+        return self.languages or dataset.languages

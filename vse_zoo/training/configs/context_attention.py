@@ -12,6 +12,7 @@ from vse_zoo.training.configs.base import Section
 from vse_zoo.training.configs.captions import CaptionTrainConfig, EncoderConfig
 from vse_zoo.training.configs.optimizer import WithOptimizer
 from vse_zoo.training.configs.ranking import RankingConfig
+from vse_zoo.training.configs.text import TextConfig
 
 __all__ = ["ContextAttentionConfig"]
 
@@ -19,6 +20,8 @@ __all__ = ["ContextAttentionConfig"]
 class ModelConfig(EncoderConfig):
     """Sizes of the model; see `vse_zoo.models.ContextAttentionVSE`."""
 
+    # That of [text]'s word vectors or encoder; 300 for random ones.
+    word_dim: int | None = Field(None, gt=0)
     heads: int = Field(3, gt=0)
     attention_dim: int | None = Field(None, gt=0)
     region_activation: Literal["linear", "tanh", "relu"] = "linear"
@@ -51,4 +54,5 @@ class ContextAttentionConfig(WithOptimizer):
     model: ModelConfig = ModelConfig()
     ranking: RankingConfig = RankingConfig()
     diversity: DiversityConfig = DiversityConfig()
+    text: TextConfig = TextConfig()
     train: CaptionTrainConfig = Field(CaptionTrainConfig(), validate_default=True)

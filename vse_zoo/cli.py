@@ -18,7 +18,7 @@ from vse_zoo.data import Dataset, sources
 from vse_zoo.errors import ConfigError, VSEZooError
 from vse_zoo.features import backbones
 from vse_zoo.files import write_json
-from vse_zoo.workflow import evaluate_folder, recipe_names
+from vse_zoo.workflow import evaluate_model, recipe_names
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
 from vse_zoo.workflow.explain import explain_picture
@@ -167,16 +167,24 @@ def train(
 @app.command()
 def evaluate(
     model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
-    data: Annotated[Path, typer.Option(help="Dataset folder with region features, or two-view folder.")],
+    data: Annotated[Path | None, typer.Option(help="Dataset folder with features, or two-view folder.")] = None,
     split: Annotated[str, typer.Option(help="Split to evaluate on.")] = "test",
     folds: Annotated[int, typer.Option(help="5 gives the mean of five folds, COCO's 1K figures.")] = 1,
     protocol: Annotated[
         str | None, typer.Option(help="coco: both the 5K figures and the 1K ones, of 5,000 images.")
     ] = None,
+    between: Annotated[
+        str | None, typer.Option(help="Languages, such as en,de: sentences of one search those of another.")
+    ] = None,
+    sts: Annotated[
+        Path | None, typer.Option(help="Instead of --data: folder of SemEval STS files, or of its years.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="The language of --sts; en by default.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures there.")] = None,
 ) -> None:
-    """Retrieval figures, or correlations of two views. Example: vse-zoo evaluate runs/first --data data/mine"""
-    found = evaluate_folder(presets.load(model), model, data, split, folds, protocol)
+    """Figures of retrieval, of two views, of similarity. Example: vse-zoo evaluate runs/first --data data/mine"""
+    options: dict[str, Any] = {"between": between, "sts": sts, "language": language}
+    found = evaluate_model(presets.load(model), model, data, split, folds, protocol, **options)
     console.print(found.table)
     if json_file is not None:
         write_json(json_file, found.values)

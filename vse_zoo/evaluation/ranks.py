@@ -23,18 +23,17 @@ class Relevance:
 
     items: NDArray[np.int64]
     offsets: NDArray[np.int64]
-    owners: NDArray[np.int64]
 
     @classmethod
     def of(cls, owners: NDArray[np.int64], queries: int) -> Relevance:
         """From the query (items,) to which each item belongs."""
         counts = np.bincount(owners, minlength=queries)
-        return cls(np.argsort(owners, kind="stable"), np.concatenate([[0], np.cumsum(counts)]), owners)
+        return cls(np.argsort(owners, kind="stable"), np.concatenate([[0], np.cumsum(counts)]))
 
     @classmethod
     def one_each(cls, items: NDArray[np.int64]) -> Relevance:
         """From the one item (queries,) that answers each query."""
-        return cls(items, np.arange(len(items) + 1), np.arange(len(items)))
+        return cls(items, np.arange(len(items) + 1))
 
     def __len__(self) -> int:
         """Number of queries."""

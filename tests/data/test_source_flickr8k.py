@@ -106,6 +106,9 @@ def test_the_real_one_with_german(shared_data: Path) -> None:
     assert german == {"train": 5528, "dev": 934, "test": 929}
     assert source.languages == ("en", "de")
     assert {len(texts) for record in source.records for texts in record.captions.values()} == {5}
+    assert source.notes[-2].startswith(
+        "173 of the 1,000 images of Multi30K's test split are in the training split here"
+    )
     assert source.notes[-1].startswith("7391 of 8000 photos have German descriptions")
     with (root / "captions.txt").open(encoding="utf-8", newline="") as file:
         published = [row["caption"].strip() for row in csv.DictReader(file) if row["image"] == source.records[0].image]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from vse_zoo.data.dataset import write_dataset
+from vse_zoo.data.overlaps import flickr_id
 from vse_zoo.data.records import Record
-from vse_zoo.data.sources.multi30k import add_descriptions, descriptions, flickr_id, read_multi30k
+from vse_zoo.data.sources.multi30k import add_descriptions, descriptions, read_multi30k
 from vse_zoo.errors import DataError
 
 IDS = {"train": ["11", "12", "13"], "val": ["21"], "test_2016": ["31", "32"]}
@@ -37,18 +38,6 @@ def photos(tmp_path: Path) -> Path:
     for name in ("11_ab.jpg", "12.jpg", "21_c_d.JPG", "31.png", "99.jpg", "notes.txt"):
         (folder / name).touch()
     return folder
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("1000268201_693b08cb0e.jpg", "1000268201"),
-        ("1000092795.jpg", "1000092795"),
-        ("COCO_val2014_000000398076.jpg#657409", "COCO_val2014_000000398076"),
-    ],
-)
-def test_flickr_id(name: str, key: str) -> None:
-    assert flickr_id(name) == key
 
 
 def test_descriptions_by_id_and_split(texts: Path) -> None:
@@ -80,7 +69,13 @@ def test_joins_photos_by_id(texts: Path, photos: Path) -> None:
     names = {record.image: record.split for record in source.records}
     assert names == {"11_ab.jpg": "train", "12.jpg": "train", "21_c_d.JPG": "dev", "31.png": "test"}
     assert (source.name, source.languages) == ("multi30k", ("en", "de"))
-    assert source.notes == ("2 of 6 described images have no photo in photos and are left out.",)
+    assert source.notes == (
+        "train 2 images, 2 en and 2 de captions each; dev 1 images, 2 en and 2 de captions each; "
+        "test 1 images, 2 en and 2 de captions each.",
+        "2 of 6 described images have no photo in photos and are left out.",
+        "Not the images of the published protocol (train 2 of 29,000, dev 1 of 1,014, test 1 of 1,000): "
+        "published figures don't compare, those of a smaller test split are higher.",
+    )
 
 
 def test_adds_a_language_to_a_dataset(texts: Path, photos: Path, tmp_path: Path) -> None:
@@ -92,7 +87,11 @@ def test_adds_a_language_to_a_dataset(texts: Path, photos: Path, tmp_path: Path)
     assert source.records[0] == Record("11_ab.jpg", "test", {"en": ["old"], "de": ["de 1 11", "de 2 11"]})
     assert source.records[1] == records[1]
     assert (source.name, source.languages, source.image_source) == ("mine", ("en", "de"), image_source)
-    assert source.notes == ("1 of 2 images have descriptions in: de.",)
+    assert source.notes == (
+        "1 of 2 images have descriptions in: de.",
+        "1 of the 1 images of the test split are in Multi30K's training split: "
+        "a model trained on Multi30K has seen them, so don't evaluate it on this split.",
+    )
     assert old.records == records
     with pytest.raises(DataError, match="has captions in en already"):
         read_multi30k(texts, dataset=tmp_path / "old", languages="en")
@@ -155,6 +154,38 @@ def test_refuses_impossible_options(texts: Path, photos: Path, tmp_path: Path) -
         read_multi30k(texts, images=texts)
 
 
+def test_later_test_images_are_splits_of_their_own(texts: Path) -> None:
+    lists, raw = texts / "task2" / "image_splits", texts / "task2" / "raw"
+    (lists / "test_2017_images.txt").write_text("41.jpg\n")
+    (raw / "test_2017.1.en").write_text("en 1 41\n")
+    found = descriptions(texts, 2, ("en", "de"))
+    assert found["41"] == Record("41", "test_2017", {"en": ["en 1 41"]})
+    assert [key for key, record in found.items() if record.split == "test"] == ["31", "32"]
+
+
+def test_uneven_numbers_of_captions_are_noted(texts: Path, photos: Path) -> None:
+    (texts / "task2" / "raw" / "train.2.de.gz").write_bytes(gzip.compress(b"a\n\nc\n"))
+    source = read_multi30k(texts, images=photos)
+    assert source.notes[0].startswith("train 2 images, 2 en and 1 to 2 de captions each; dev")
+
+
+@pytest.fixture
+def every_photo(shared_data: Path, tmp_path: Path) -> Path:
+    """An empty file for each photo of Multi30K's task 2."""
+    folder = tmp_path / "every"
+    folder.mkdir()
+    for part in ("train", "val", "test_2016"):
+        for name in (shared_data / f"multi30k/task2/image_splits/{part}_images.txt").read_text().split():
+            (folder / name).touch()
+    return folder
+
+
+def test_the_published_protocol_with_every_photo(shared_data: Path, every_photo: Path) -> None:
+    source = read_multi30k(shared_data / "multi30k", images=every_photo)
+    each = "5 en and 5 de captions each"
+    assert source.notes == (f"train 29,000 images, {each}; dev 1,014 images, {each}; test 1,000 images, {each}.",)
+
+
 def test_published_task_2(shared_data: Path) -> None:
     found = descriptions(shared_data / "multi30k", 2, ("en", "de"))
     splits = [record.split for record in found.values()]
@@ -167,6 +198,7 @@ def test_published_task_2(shared_data: Path) -> None:
 def test_german_descriptions_of_the_photos_of_flickr8k(shared_data: Path) -> None:
     source = read_multi30k(shared_data / "multi30k", images=shared_data / "flickr8k/images", languages="de")
     assert len(source.records) == 7478
+    assert "(train 6,993 of 29,000, dev 242 of 1,014, test 243 of 1,000)" in source.notes[-1]
     assert source.languages == ("de",)
 
 

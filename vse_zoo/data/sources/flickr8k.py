@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Annotated
 
+from vse_zoo.data.overlaps import overlap_notes
 from vse_zoo.data.records import Record
 from vse_zoo.data.sources import Source, source
 from vse_zoo.data.sources.multi30k import add_descriptions, descriptions
@@ -50,7 +51,9 @@ def read_flickr8k(
         notes.append(f"{len(silent)} photos have no caption and are left out ({silent[0]}, …).")
     languages: tuple[str, ...] = ("en",)
     if multi30k is not None:
-        records, added = add_descriptions(records, descriptions(multi30k, task=2, languages=("de",)))
+        found = descriptions(multi30k, task=2, languages=("de",))
+        records, added = add_descriptions(records, found)
+        notes += overlap_notes(records, found, "Multi30K")
         languages = ("en", "de")
         notes.append(f"{added} of {len(records)} photos have German descriptions (Multi30K task 2, by Flickr id).")
     return Source("flickr8k", records, {"kind": "folder", "root": str(images.resolve())}, languages, tuple(notes))

@@ -1,26 +1,34 @@
-"""Multi30K (Elliott et al., 2016): translations (task 1) and independent descriptions (task 2) of Flickr30k photos."""
+"""Multi30K (Elliott et al., 2016): translations (task 1) and independent descriptions (task 2) of Flickr30k photos.
+
+Papers on retrieval use task 2: 29,000 images to train on, 1,014 dev and 1,000 test images (those of 2016), with five
+descriptions in English and five in German. The test images of later years are splits of their own.
+"""
 
 from __future__ import annotations
 
 import gzip
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from vse_zoo.data.dataset import Dataset
+from vse_zoo.data.overlaps import flickr_id, overlap_notes
 from vse_zoo.data.records import Record
 from vse_zoo.data.sources import Source, source
 from vse_zoo.data.tables import lines
 from vse_zoo.errors import DataError, located
 
-__all__ = ["add_descriptions", "descriptions", "flickr_id", "read_multi30k"]
+__all__ = ["add_descriptions", "descriptions", "read_multi30k"]
 
 _TEXT = re.compile(r"(?P<part>\w+)\.(?:(?P<number>\d+)\.)?(?P<language>[a-z]{2})(?:\.gz)?")
 _LISTS = {1: "{part}.txt", 2: "{part}_images.txt"}
 _PHOTOS = {".jpg", ".jpeg", ".png"}
+_SPLITS = {"train": "train", "val": "dev", "test_2016": "test", "test_2016_flickr": "test"}
+_PUBLISHED = {"train": 29_000, "dev": 1_014, "test": 1_000}
 
 
 @source("multi30k")
@@ -51,11 +59,13 @@ def _with_dataset(existing: Dataset, texts: Path, task: int, wanted: Sequence[st
     if not new:
         problem = f"has captions in {', '.join(wanted)} already."
         raise DataError(located(existing.path, problem, field="languages", do="Name a language to add."))
-    records, added = add_descriptions(existing.records, descriptions(texts, task, new))
+    found = descriptions(texts, task, new)
+    records, added = add_descriptions(existing.records, found)
     if not added:
         raise DataError(located(existing.path, "no image has a Flickr id of Multi30K.", do="Prepare flickr8k first."))
-    notes = (f"{added} of {len(records)} images have descriptions in: {', '.join(new)}.",)
-    return Source(existing.name, records, existing.image_source, (*existing.languages, *new), notes)
+    notes = [f"{added} of {len(records)} images have descriptions in: {', '.join(new)}."]
+    notes += overlap_notes(records, found, "Multi30K")
+    return Source(existing.name, records, existing.image_source, (*existing.languages, *new), tuple(notes))
 
 
 def _with_photos(found: dict[str, Record], images: Path, languages: tuple[str, ...]) -> Source:
@@ -67,16 +77,38 @@ def _with_photos(found: dict[str, Record], images: Path, languages: tuple[str, .
     if not records:
         do = "Expected names such as 1000092795.jpg."
         raise DataError(located(images, "no photo has a Flickr id of Multi30K.", do=do))
-    without = len(found) - len(records)
-    notes = (f"{without} of {len(found)} described images have no photo in {images.name} and are left out.",)
-    return Source("multi30k", records, {"kind": "folder", "root": str(images.resolve())}, languages, notes)
+    notes = [_sizes(records, languages)]
+    if without := len(found) - len(records):
+        notes.append(f"{without} of {len(found)} described images have no photo in {images.name} and are left out.")
+    if differing := _differing(records):
+        why = "published figures don't compare, those of a smaller test split are higher"
+        notes.append(f"Not the images of the published protocol ({differing}): {why}.")
+    return Source("multi30k", records, {"kind": "folder", "root": str(images.resolve())}, languages, tuple(notes))
 
 
-def flickr_id(name: str) -> str:
-    """The Flickr id of a photo: the digits that begin its name, or all of the name up to "." where it has none."""
-    stem = name.partition(".")[0]
-    first = stem.partition("_")[0]
-    return first if first.isdecimal() else stem
+def _sizes(records: Sequence[Record], languages: Sequence[str]) -> str:
+    """What each split holds."""
+    splits: dict[str, list[Record]] = {split: [] for split in _PUBLISHED}
+    for record in records:
+        splits.setdefault(record.split, []).append(record)
+    held = [f"{split} {len(images):,} images, {_each(images, languages)}" for split, images in splits.items() if images]
+    return f"{'; '.join(held)}."
+
+
+def _each(images: Sequence[Record], languages: Sequence[str]) -> str:
+    """Captions an image and language, such as ``5 en and 5 de captions each``."""
+    counts = []
+    for language in languages:
+        found = {len(record.captions.get(language, ())) for record in images}
+        counts.append(f"{min(found)} {language}" if len(found) == 1 else f"{min(found)} to {max(found)} {language}")
+    return f"{' and '.join(counts)} captions each"
+
+
+def _differing(records: Sequence[Record]) -> str:
+    """The splits whose size isn't that of the published protocol; empty where none differs."""
+    images = Counter(record.split for record in records)
+    differing = {split: number for split, number in _PUBLISHED.items() if images[split] != number}
+    return ", ".join(f"{split} {images[split]:,} of {number:,}" for split, number in differing.items())
 
 
 def add_descriptions(records: Sequence[Record], found: dict[str, Record]) -> tuple[list[Record], int]:
@@ -89,7 +121,9 @@ def add_descriptions(records: Sequence[Record], found: dict[str, Record]) -> tup
 
 
 def descriptions(folder: Path, task: int, languages: Sequence[str]) -> dict[str, Record]:
-    """All texts of a task by Flickr id: a record's split is train, dev or test, its captions in order of their number.
+    """All texts of a task by Flickr id: a record's captions are in the order of their number.
+
+    Its split is train, dev or test, or that of a later year's test images, such as test_2017_flickr.
 
     Raises:
         DataError: a language or an image list is missing, or a text file and its image list differ in length.
@@ -103,7 +137,8 @@ def descriptions(folder: Path, task: int, languages: Sequence[str]) -> dict[str,
     if missing:
         raise DataError(located(root / "raw", f"found no text in language {missing[0]!r}."))
     for part, language, path in texts:
-        _read_part(root / "image_splits" / _LISTS[task].format(part=part), path, language, _split(part), records)
+        listed = root / "image_splits" / _LISTS[task].format(part=part)
+        _read_part(listed, path, language, _SPLITS.get(part, part), records)
     return records
 
 
@@ -115,10 +150,6 @@ def _texts(root: Path) -> list[tuple[str, str, Path]]:
         raise DataError(located(root / "raw", "found no texts such as train.1.de.gz.", do=do))
     texts = {(match["part"], int(match["number"] or 0), match["language"]): path for match, path in matches}
     return [(part, language, texts[part, number, language]) for part, number, language in sorted(texts)]
-
-
-def _split(part: str) -> str:
-    return {"train": "train", "val": "dev"}.get(part, "test")
 
 
 def _read_part(list_path: Path, path: Path, language: str, split: str, records: dict[str, Record]) -> None:

@@ -40,6 +40,7 @@ COMMANDS = [
     "evaluate",
     "ground",
     "explain",
+    "report",
     "quickstart",
     "models",
     *(f"prepare {name}" for name in sources.names()),

@@ -25,6 +25,7 @@ from vse_zoo.workflow.explain import explain_picture
 from vse_zoo.workflow.features import add_features, attach_precomputed
 from vse_zoo.workflow.grounding import ground_folder
 from vse_zoo.workflow.next_steps import training_commands
+from vse_zoo.workflow.report import report_folder
 
 __all__ = ["app", "console_errors", "run"]
 
@@ -216,6 +217,20 @@ def explain(
 ) -> None:
     """Show where each word is seen. Example: vse-zoo explain runs/first --image dog.jpg --caption 'a dog runs'"""
     explain_picture(model, image, caption, out, language=language, data=data)
+    console.print(f"Open {out}", highlight=False, markup=False)
+
+
+@app.command()
+def report(
+    model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
+    split: Annotated[str, typer.Option(help="Split to show.")] = "test",
+    out: Annotated[Path, typer.Option(help="The .html file to make.")] = Path("report.html"),
+    queries: Annotated[int, typer.Option(help="Pictures in the gallery, drawn at random.")] = 6,
+    seed: Annotated[int, typer.Option(help="Draws what is shown.")] = 0,
+) -> None:
+    """One page with figures, examples and attention. Example: vse-zoo report runs/first --data data/mine"""
+    report_folder(model, data, split, out, queries=queries, seed=seed)
     console.print(f"Open {out}", highlight=False, markup=False)
 
 

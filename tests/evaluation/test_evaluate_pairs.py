@@ -15,7 +15,7 @@ from vse_zoo.data.records import Record
 from vse_zoo.errors import EvaluationError
 from vse_zoo.evaluation import evaluate, evaluate_scores
 from vse_zoo.evaluation.evaluate import embed_captions
-from vse_zoo.evaluation.run_report import report_run
+from vse_zoo.evaluation.report import report_run
 from vse_zoo.evaluation.scoring import checked_sets
 from vse_zoo.ranking import TransportScorer
 from vse_zoo.sets import ItemSets

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
+from html import escape
 
 import matplotlib
 import numpy as np
@@ -13,6 +14,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter
+
+from vse_zoo.evaluation.heat import heat_maps
 
 __all__ = ["attention_maps", "curve_svg", "data_uri", "heated", "thumbnail"]
 
@@ -35,19 +38,29 @@ def data_uri(image: Image.Image) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()
 
 
-def attention_maps(image: Image.Image, weights: NDArray[np.floating], boxes: NDArray[np.floating]) -> list[Image.Image]:
+def attention_maps(
+    image: Image.Image,
+    weights: NDArray[np.floating],
+    boxes: NDArray[np.floating],
+    grid: Sequence[int] | None = None,
+) -> list[Image.Image]:
     """The picture in grey with each head's attention in colour, brightest at the head's largest weight.
 
     Args:
         image: the picture.
         weights: (K, R), each row one head's weights over the regions.
         boxes: (R, 4) relative (x0, y0, x1, y1); where boxes overlap their weights, spread over their areas, add up.
+        grid: (rows, columns) if the boxes are a grid: attention is then linear between the cells' centres.
 
     Returns:
         K pictures of the same size.
     """
-    densities = _densities(np.asarray(weights, np.float64), np.asarray(boxes, np.float64))
-    return [heated(image, density) for density in densities]
+    if grid:
+        densities = heat_maps(weights, boxes, grid)
+    else:
+        densities = _densities(np.asarray(weights, np.float64), np.asarray(boxes, np.float64))
+    largest = np.maximum(densities.max(axis=(1, 2), keepdims=True), 1e-12)
+    return [heated(image, density) for density in densities / largest]
 
 
 def heated(image: Image.Image, heat: NDArray[np.floating]) -> Image.Image:
@@ -62,14 +75,13 @@ def heated(image: Image.Image, heat: NDArray[np.floating]) -> Image.Image:
 
 
 def _densities(weights: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(K, 64, 64): attention per area, softened at the boxes' edges, each head's largest value 1."""
+    """(K, 64, 64): attention per area, softened at the boxes' edges."""
     edges = np.linspace(0, 1, _CANVAS + 1)
     low, high = edges[:-1], edges[1:]
     across = np.clip(np.minimum(high, boxes[:, 2:3]) - np.maximum(low, boxes[:, 0:1]), 0, None)  # (R, columns)
     down = np.clip(np.minimum(high, boxes[:, 3:4]) - np.maximum(low, boxes[:, 1:2]), 0, None)  # (R, rows)
     areas = np.maximum((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]), 1e-6)
-    density = gaussian_filter(np.einsum("kr,ry,rx->kyx", weights / areas, down, across), sigma=(0, 2, 2))
-    return density / np.maximum(density.max(axis=(1, 2), keepdims=True), 1e-12)
+    return gaussian_filter(np.einsum("kr,ry,rx->kyx", weights / areas, down, across), sigma=(0, 2, 2))
 
 
 def curve_svg(epochs: Sequence[float], values: Sequence[float], label: str, mark: str | None = None) -> str:
@@ -102,4 +114,9 @@ def curve_svg(epochs: Sequence[float], values: Sequence[float], label: str, mark
         stream = io.StringIO()
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = stream.getvalue()
-    return svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    spoken = f"{label} by epoch, from {values[0]:.4g} to {values[-1]:.4g}" if len(values) else label
+    return svg[svg.index("<svg") :].replace(_INK, "currentColor").replace("<svg", _named(spoken), 1)
+
+
+def _named(label: str) -> str:
+    return f'<svg role="img" aria-label="{escape(label)}"'

@@ -16,7 +16,7 @@ from vse_zoo.data import Dataset, scenes
 from vse_zoo.data.sources.scenes import read_scenes
 from vse_zoo.evaluation import RetrievalFigures, evaluate
 from vse_zoo.evaluation.baselines import Comparison, recalls_of
-from vse_zoo.evaluation.run_report import report_run
+from vse_zoo.evaluation.report import report_run
 from vse_zoo.evaluation.tables import LANGUAGE_NAMES, figures_table
 from vse_zoo.features import backbones
 from vse_zoo.training import read_history

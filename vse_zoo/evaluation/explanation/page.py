@@ -5,11 +5,8 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from PIL import Image
-
 from vse_zoo.evaluation.explanation.content import Explanation, numbered_picture, region_crops, word_pictures
-from vse_zoo.evaluation.pictures import data_uri
-from vse_zoo.evaluation.report import html_page
+from vse_zoo.evaluation.page import html_page, image_tag
 from vse_zoo.evaluation.tables import LANGUAGE_NAMES
 from vse_zoo.files import write_text
 
@@ -26,7 +23,6 @@ _PLAN = (
 )
 _UNKNOWN = "not in the model's vocabulary"
 _STYLE = """<style>
-.heads { grid-template-columns: repeat(auto-fill, minmax(min(46%, 13.5rem), 1fr)); }
 .plan th[scope=col] { writing-mode: vertical-rl; transform: rotate(180deg); text-align: left; max-height: 11rem; }
 .plan th, .plan td { padding: .1rem .25rem; }
 .plan td { min-width: 2.1rem; text-align: center; font-size: .8rem;
@@ -60,7 +56,7 @@ def write_page(explanation: Explanation, path: Path) -> None:
 def _word_figures(explanation: Explanation) -> list[str]:
     numbered = numbered_picture(explanation)
     alt = f"the picture with its {len(explanation.boxes)} regions numbered"
-    figures = [f"<figure>{_img(numbered, alt)}<figcaption>the picture and its regions</figcaption></figure>"]
+    figures = [f"<figure>{image_tag(numbered, alt)}<figcaption>the picture and its regions</figcaption></figure>"]
     pictures, shares = word_pictures(explanation), explanation.shares
     for number, (word, picture, best) in enumerate(
         zip(explanation.alignment.words, pictures, explanation.best.tolist(), strict=True)
@@ -68,7 +64,7 @@ def _word_figures(explanation: Explanation) -> list[str]:
         cosine = explanation.alignment.similarity[best, number]
         found = f"most from region {best + 1}: {100 * shares[best, number]:.0f} %, cosine {cosine:.2f}"
         figures.append(
-            f"<figure>{_img(picture, f'where {word} is seen: {found}')}<figcaption>{_word(explanation, number)} "
+            f"<figure>{image_tag(picture, f'where {word} is seen: {found}')}<figcaption>{_word(explanation, number)} "
             f'<span class="score">{found}</span></figcaption></figure>'
         )
     return figures
@@ -80,7 +76,7 @@ def _plan_table(explanation: Explanation) -> str:
     rows = []
     for region, crop in enumerate(region_crops(explanation)):
         cells = "".join(_cell(explanation, region, number) for number in columns)
-        rows.append(f'<tr><th scope="row">{region + 1}{_img(crop, f"region {region + 1}")}</th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row">{region + 1}{image_tag(crop, f"region {region + 1}")}</th>{cells}</tr>')
     return (
         f'<div class="scroll"><table class="plan"><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
@@ -103,7 +99,3 @@ def _kind(explanation: Explanation) -> str:
     if explanation.grid is None:
         return f"{len(explanation.boxes)} detected boxes"
     return f"a grid of {'×'.join(map(str, explanation.grid))}"
-
-
-def _img(image: Image.Image, alt: str) -> str:
-    return f'<img src="{data_uri(image)}" alt="{escape(alt)}" width="{image.width}" height="{image.height}">'

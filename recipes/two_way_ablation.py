@@ -9,8 +9,6 @@ rate is halved every quarter of the epochs, as it is in the paper's 80.
 from pathlib import Path
 from typing import Annotated, Any
 
-import keras
-import numpy as np
 import typer
 from two_way_net import CONFIGS, train
 
@@ -18,9 +16,7 @@ from vse_zoo import presets
 from vse_zoo.cli import console_errors
 from vse_zoo.data import TwoViewData
 from vse_zoo.evaluation.correlation import evaluate_correlation
-from vse_zoo.evaluation.tables import markdown_table
-from vse_zoo.files import read_json, write_json, write_text
-from vse_zoo.training import TwoWayNetConfig, load_config
+from vse_zoo.training import TwoWayNetConfig, load_config, run_grid
 
 # Without batch normalisation the paper, too, had to lower the learning rate.
 ROWS: dict[str, dict[str, Any]] = {
@@ -35,7 +31,13 @@ ROWS: dict[str, dict[str, Any]] = {
     "no dropout": {"dropout": 0.0},
     "untied": {"tied": False},
 }
-COLUMNS = ("neuron sum", "canonical sum", "effective rank", "directions for 90%", "variance")
+COLUMNS = {
+    "neuron": "neuron sum",
+    "canonical": "canonical sum",
+    "effective_rank": "effective rank",
+    "directions": "directions for 90%",
+    "variance": "variance",
+}
 
 
 def changed(settings: TwoWayNetConfig, changes: dict[str, Any], learning_rate: float) -> TwoWayNetConfig:
@@ -51,25 +53,6 @@ def changed(settings: TwoWayNetConfig, changes: dict[str, Any], learning_rate: f
     )
 
 
-def cell(settings: TwoWayNetConfig, data: Path, out: Path, split: str) -> list[float]:
-    """Test figures of one run, trained unless that was done before."""
-    path = out / f"{split}.json"
-    if not path.exists():
-        keras.backend.clear_session()
-        run = train(settings, data, out, resume=True)
-        found = evaluate_correlation(presets.load(run.best), TwoViewData.open(data), split)
-        write_json(path, found.as_dict())
-    return list(read_json(path).values())
-
-
-def spread(cells: list[list[float]]) -> list[str]:
-    """Mean ± sample standard deviation over the seeds, column by column."""
-    values = np.array(cells)
-    if len(values) == 1:
-        return [f"{value:.2f}" for value in values[0]]
-    return [f"{m:.2f} ± {s:.2f}" for m, s in zip(values.mean(0), values.std(0, ddof=1), strict=True)]
-
-
 def main(
     data: Annotated[Path, typer.Option(help="Two-view folder.")],
     out: Annotated[Path, typer.Option(help="Folder for the runs and the table.")],
@@ -80,16 +63,13 @@ def main(
     split: Annotated[str, typer.Option(help="Split of the figures; the best epoch is chosen on dev.")] = "test",
 ) -> None:
     """Train every row of the ablation with several seeds, and write OUT/table.md."""
-    table: dict[str, list[list[float]]] = {name: [] for name in ROWS}
-    for seed in range(seeds):
+
+    def cell(row: str, seed: int, place: Path) -> dict[str, float]:
         settings = load_config(CONFIGS / f"{config}.toml", TwoWayNetConfig, seed=seed, epochs=epochs)
-        for name, changes in ROWS.items():
-            print(f"{name}, seed {seed}", flush=True)
-            place = out / f"{name.replace(' ', '_').replace('/', '_over_')}-{seed}"
-            table[name].append(cell(changed(settings, changes, learning_rate), data, place, split))
-        rows = [[name, *spread(cells)] for name, cells in table.items()]
-        write_text(out / "table.md", markdown_table(["", *COLUMNS], rows) + "\n")
-    print((out / "table.md").read_text(encoding="utf-8"))
+        run = train(changed(settings, ROWS[row], learning_rate), data, place, resume=True)
+        return evaluate_correlation(presets.load(run.best), TwoViewData.open(data), split).as_dict()
+
+    print(run_grid(list(ROWS), seeds, out, cell, COLUMNS, f"{split}.json"))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds
 from vse_zoo.training.configs import ContextAttentionConfig, OptimalTransportConfig, TwoWayNetConfig, load_config
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
+from vse_zoo.training.grid import run_grid
 from vse_zoo.training.history import read_history
 from vse_zoo.training.run import Run
 from vse_zoo.training.text_inputs import TextInputs
@@ -20,4 +21,5 @@ __all__ = [
     "TwoWayNetConfig",
     "load_config",
     "read_history",
+    "run_grid",
 ]

@@ -27,6 +27,9 @@ from vse_zoo.evaluation.report.content import (
     TextQuery,
     Triple,
 )
+from vse_zoo.models.alignment import Alignment
+from vse_zoo.preprocessing import TextPreprocessor
+from vse_zoo.sets import ItemSets
 
 FIGURES = RetrievalFigures(Direction(31.5, 60, 72, 3, 9, 10), Direction(22.5, 50, 65, 5, 12, 50), 10, 50)
 
@@ -249,6 +252,39 @@ def test_report_of_a_run_asks_the_model(tmp_path: Path, queries: int) -> None:
     sentences = 2 * max(1, pictures // 2)
     assert text.count('<li class="right">') == 2 * pictures + sentences
     assert text.count('alt="attention of head 2"') == max(1, min(queries // 2, 3))
+
+
+class Aligning:
+    """A model of regions and words that sees word t in region t."""
+
+    def __init__(self) -> None:
+        self.preprocessor = TextPreprocessor({"en": ["dog"], "de": ["hund"]})
+
+    def encode_image(self, regions: np.ndarray, region_mask: np.ndarray) -> ItemSets:
+        return ItemSets.of(regions, region_mask)
+
+    def encode_text(self, texts: list[str], language: str) -> ItemSets:
+        return ItemSets(np.eye(3, dtype=np.float32)[[int(text[-1]) for text in texts]], np.ones(len(texts), int))
+
+    def similarity(self, images: ItemSets, texts: ItemSets) -> np.ndarray:
+        return np.array([[(image @ text.T).max() for text in texts] for image in images])
+
+    def explain(self, regions: np.ndarray, text: str, language: str) -> Alignment:
+        words = text.lower().split()
+        plan = np.eye(len(regions), len(words), dtype=np.float32)
+        return Alignment(words, plan, plan / len(words), 1.5)
+
+
+def test_a_model_of_regions_and_words_shows_each_word(tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    report_run(Aligning(), Scenes(), "test", {"en": FIGURES, "de": FIGURES}, out, title="scenes", queries=2)
+    text = out.read_text(encoding="utf-8")
+    shown = " ".join(Page(text).texts)
+    assert text.count('alt="where dog is seen"') == text.count('alt="where hund is seen"') == 1
+    assert "German; score 1.50" in shown
+    assert "Aligning compares parts, and has no one vector" in shown
+    assert text.count('<li class="right">') == 2 * 2 + 2
+    assert "<script" not in text
 
 
 class Missing(Scenes):

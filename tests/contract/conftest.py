@@ -26,7 +26,15 @@ BATCH, ITEMS, DIM, HEADS = 4, 5, 6, 2
 _OPTIONS = ("reverse", "training")
 LANGUAGES = {"en": ["a", "dog"], "de": ["ein", "hund"]}
 
-# Sizes for constructor arguments that have no default; a new class is covered if it uses these names.
+
+def backbone() -> Any:
+    """A small encoder of word pieces."""
+    import keras_hub
+
+    return keras_hub.models.BertBackbone(12, num_layers=1, num_heads=2, hidden_dim=4, intermediate_dim=6)
+
+
+# Sizes, or what makes them, for constructor arguments without default; a new class is covered if it uses these names.
 SIZES: dict[str, Any] = {
     "units": 4,
     "heads": HEADS,
@@ -36,6 +44,11 @@ SIZES: dict[str, Any] = {
     "word_dim": 5,
     "region_dim": DIM,
     "vocabularies": LANGUAGES,
+    "pieces": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "d", "##og"],
+    "languages": tuple(LANGUAGES),
+    "backbone": backbone,
+    "start_id": 2,
+    "end_id": 3,
     "layer_sizes": (4, 6, 4),
     "x_dim": DIM,
     "y_dim": 2 * 2 * 3 * 5,
@@ -71,7 +84,7 @@ def create(cls: type, **arguments: Any) -> Any:
     """An object of the class from its defaults and `SIZES`; weights are drawn from a fixed seed."""
     keras.utils.set_random_seed(1)
     required = {
-        parameter.name: SIZES[parameter.name]
+        parameter.name: _size(parameter.name)
         for parameter in inspect.signature(cls).parameters.values()
         if parameter.default is parameter.empty and parameter.name in SIZES
     }
@@ -82,6 +95,11 @@ def create(cls: type, **arguments: Any) -> Any:
     if isinstance(instance, keras.Model):
         instance.build()
     return instance
+
+
+def _size(name: str) -> Any:
+    value = SIZES[name]
+    return value() if callable(value) else value
 
 
 def _text(cls: type) -> dict[str, Any]:

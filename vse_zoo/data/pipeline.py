@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class PairBatches:
         length_pool: batches whose pairs are sorted by length together, so that the sentences of a batch are of similar
             length and nearly all padding goes. With 1 a batch holds all lengths, which a model needs that must learn to
             compare long sentences with short ones.
+        states: for each language a .npy file (all words, D) of vectors, one for each of ``tokenize``'s ids; ``text``
+            then holds (B, T, D) of them instead of ids, zero at padding.
 
     Raises:
         DataError: the split is empty, or has no caption in any of the languages.
@@ -49,6 +52,7 @@ class PairBatches:
         captions: str = "all",
         seed: int = 0,
         length_pool: int = 32,
+        states: Mapping[str, Path] | None = None,
     ) -> None:
         if captions not in ("all", "one"):
             raise ValueError(f"captions must be 'all' or 'one', got {captions!r}.")
@@ -57,7 +61,8 @@ class PairBatches:
         self._seed = seed
         self._length_pool = length_pool
         self._rows = dataset.indices(split)
-        self._tokens = {name: Tokens.read(dataset, split, name, tokenize) for name in self.languages}
+        files = states or {}
+        self._tokens = {name: Tokens.read(dataset, split, name, tokenize, files.get(name)) for name in self.languages}
         pairs = np.max([tokens.counts for tokens in self._tokens.values()], axis=0, initial=0)
         pairs = np.minimum(pairs, 1) if captions == "one" else pairs
         if not pairs.sum():

@@ -1,14 +1,17 @@
-"""The captions of one split and language as word ids, in two flat arrays."""
+"""The captions of one split and language as word ids, in two flat arrays, or as vectors in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
 from vse_zoo.data.dataset import Dataset
+from vse_zoo.data.npy import NpyRows
+from vse_zoo.errors import DataError, located
 
 __all__ = ["Tokens"]
 
@@ -25,6 +28,7 @@ class Tokens:
         lengths: (C + 1,) words of each caption.
         numbers: (N, most) caption numbers of each image of the split, −1 beyond its own.
         counts: (N,) captions of each image.
+        states: (all words, D) vectors of the words, which take the place of the ids; or None.
     """
 
     values: np.ndarray
@@ -32,12 +36,18 @@ class Tokens:
     lengths: np.ndarray
     numbers: np.ndarray
     counts: np.ndarray
+    states: NpyRows | None = None
 
     @classmethod
     def read(
-        cls, dataset: Dataset, split: str, language: str, tokenize: Callable[[Sequence[str], str], tf.RaggedTensor]
+        cls,
+        dataset: Dataset,
+        split: str,
+        language: str,
+        tokenize: Callable[[Sequence[str], str], tf.RaggedTensor],
+        states: Path | None = None,
     ) -> Tokens:
-        """Tokenises every caption of a split once."""
+        """Tokenises every caption of a split once; a `DataError` if ``states`` are of other captions."""
         texts, images = dataset.captions(split, language)
         ragged = tokenize(texts, language) if texts else tf.RaggedTensor.from_row_lengths(tf.zeros(0, tf.int32), [])
         values = np.append(ragged.flat_values.numpy(), np.int32(_UNKNOWN))
@@ -46,7 +56,13 @@ class Tokens:
         counts = np.bincount(positions, minlength=len(dataset.indices(split)))
         numbers = np.full((len(counts), max(1, counts.max(initial=0))), -1)
         numbers[np.arange(numbers.shape[1]) < counts[:, None]] = np.argsort(positions, kind="stable")
-        return cls(values, splits, np.append(np.diff(splits), 1), numbers, counts)
+        rows = NpyRows(states) if states else None
+        if rows is not None and len(rows) != splits[-1]:
+            problem = (
+                f"found vectors of {len(rows)} words, the captions of {split!r} in {language!r} have {splits[-1]}."
+            )
+            raise DataError(located(rows.path, problem))
+        return cls(values, splits, np.append(np.diff(splits), 1), numbers, counts, rows)
 
     def shuffled(self, random: np.random.Generator) -> np.ndarray:
         """``numbers`` with every image's own captions in random order, the −1 still last."""
@@ -54,9 +70,18 @@ class Tokens:
         return np.take_along_axis(self.numbers, np.argsort(keys, axis=1), axis=1)
 
     def padded(self, captions: np.ndarray) -> np.ndarray:
-        """(B,) caption numbers to (B, T) int32 ids, padded with 0 to the longest."""
+        """(B,) caption numbers to (B, T) int32 ids, or (B, T, D) vectors, padded with 0 to the longest.
+
+        The missing caption has no vector.
+        """
         lengths = self.lengths[captions]
         columns = np.arange(lengths.max())
+        if self.states is not None:
+            vectors = np.zeros((*captions.shape, len(columns), *self.states.array.shape[1:]), self.states.array.dtype)
+            for out, number in zip(vectors, captions, strict=True):
+                if number >= 0:
+                    self.states.read(self.starts[number], out[: self.lengths[number]])
+            return vectors
         places = self.starts[captions][:, None] + columns
         inside = columns < lengths[:, None]
         return np.where(inside, self.values[np.where(inside, places, 0)], 0).astype("int32")

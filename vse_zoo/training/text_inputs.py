@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from vse_zoo.errors import ConfigError, located
 from vse_zoo.features.word_vectors import read_word_vectors, word_vector_dim
 from vse_zoo.files import write_text
 from vse_zoo.models import ContextAttentionVSE
-from vse_zoo.preprocessing import TextPreprocessor
+from vse_zoo.models.context_attention import ContextualWords, precomputed_states
+from vse_zoo.preprocessing import PiecePreprocessor, TextPreprocessor
 from vse_zoo.training.configs import ContextAttentionConfig
 
 __all__ = ["TextInputs"]
@@ -28,13 +30,15 @@ class TextInputs:
     Args:
         preprocessor: with the languages that are trained on.
         arguments: those of `ContextAttentionVSE` that say what stands for words.
-        vectors: for each language the file of its word vectors; none where they are random.
+        vectors: for each language the file of its word vectors, if they come from files.
+        states: for each language the file of its captions' states, if they are computed before.
         seed: of the vectors that a file lacks.
     """
 
-    preprocessor: TextPreprocessor
+    preprocessor: TextPreprocessor | PiecePreprocessor
     arguments: dict[str, Any]
     vectors: dict[str, Path]
+    states: dict[str, Path]
     seed: int
 
     @classmethod
@@ -45,15 +49,32 @@ class TextInputs:
             ConfigError: a language lacks a file, or sizes don't fit one another.
             DataError: a file is missing, or no word-vector file.
         """
-        languages = config.train.languages_of(dataset)
-        given = config.text.vectors or {}
-        if config.text.kind == "vectors" and (lacking := [name for name in languages if name not in given]):
-            problem = f"found no file for {lacking[0]!r}, expected one for each of: {', '.join(languages)}."
-            raise ConfigError(f"field 'text.vectors': {problem}")
-        vectors = {name: folder / given[name] for name in languages if name in given}
-        dim = _word_dim(config, vectors)
+        if config.text.kind == "contextual":
+            return cls._contextual(config, dataset, folder)
+        vectors = _vector_files(config, dataset, folder)
+        dim = _word_dim(config, {path: word_vector_dim(path) for path in vectors.values()})
         arguments = {"word_dim": dim, "train_words": config.text.trains}
-        return cls(config.train.vocabulary(dataset), arguments, vectors, config.train.seed)
+        return cls(config.train.vocabulary(dataset), arguments, vectors, {}, config.train.seed)
+
+    @classmethod
+    def _contextual(cls, config: ContextAttentionConfig, dataset: Dataset, folder: Path) -> TextInputs:
+        encoder = str(config.text.encoder)
+        encoder = str(folder / encoder) if (folder / encoder).is_dir() else encoder
+        train = config.train
+        preprocessor = PiecePreprocessor.from_encoder(encoder, train.languages_of(dataset), train.max_length)
+        contextual = ContextualWords.from_encoder(encoder, preprocessor.special_pieces, trainable=config.text.trains)
+        if contextual.max_length is not None and train.max_length > contextual.max_length:
+            problem = f"found {train.max_length}, {encoder} takes {contextual.max_length} pieces at most."
+            raise ConfigError(f"field 'train.max_length': {problem}")
+        arguments = {"word_dim": _word_dim(config, {encoder: contextual.dim}), "contextual": contextual}
+        states = {}
+        if config.text.precomputed:
+            states = {
+                language: precomputed_states(dataset, "train", language, preprocessor, contextual)
+                for language in preprocessor.languages
+                if dataset.captions("train", language)[0]
+            }
+        return cls(preprocessor, arguments, {}, states, train.seed)
 
     def start(self, model: ContextAttentionVSE, dataset: Dataset, run: Path) -> None:
         """Gives a new model the vectors of the files, prints how many words have one, and lists the others.
@@ -74,17 +95,25 @@ class TextInputs:
             model.set_word_vectors(language, found.filled(self.seed))
 
 
-def _word_dim(config: ContextAttentionConfig, vectors: dict[str, Path]) -> int:
-    """Length of the word vectors: the one given, or that of all files, which must fit it."""
-    units, dim = config.model.units, config.model.word_dim
-    for path in vectors.values():
-        found = word_vector_dim(path)
+def _vector_files(config: ContextAttentionConfig, dataset: Dataset, folder: Path) -> dict[str, Path]:
+    given = config.text.vectors or {}
+    languages = config.train.languages_of(dataset)
+    if config.text.kind == "vectors" and (lacking := [name for name in languages if name not in given]):
+        problem = f"found no file for {lacking[0]!r}, expected one for each of: {', '.join(languages)}."
+        raise ConfigError(f"field 'text.vectors': {problem}")
+    return {name: folder / given[name] for name in languages if name in given}
+
+
+def _word_dim(config: ContextAttentionConfig, sources: Mapping[Path | str, int]) -> int:
+    """Length of the word vectors: the one given, or that of all files or of the encoder, which must fit it."""
+    dim = config.model.word_dim
+    for source, found in sources.items():
         if found != (dim or found):
             given = "[model] word_dim is" if config.model.word_dim else "those of another language have"
-            raise ConfigError(located(path, f"found vectors of {found} numbers, {given} {dim}."))
+            raise ConfigError(located(source, f"found vectors of {found} numbers, {given} {dim}."))
         dim = found
     dim = dim or _WORD_DIM
-    if config.model.word_skip and dim != units:
-        problem = f"found words of {dim} numbers and units of {units}, expected equal numbers"
+    if config.model.word_skip and dim != config.model.units:
+        problem = f"found words of {dim} numbers and units of {config.model.units}, expected equal numbers"
         raise ConfigError(f"field 'model.word_skip': {problem}; it adds words to the LSTM's states.")
     return dim

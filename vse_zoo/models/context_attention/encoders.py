@@ -107,8 +107,8 @@ class SentenceEncoder(_AttendedEncoder):
     """Word vectors through a bidirectional LSTM to H-dimensional states, attended to by K heads.
 
     Args:
-        vocabulary_size: number of word ids, 0 = padding included.
-        word_dim: length of the word vectors.
+        vocabulary_size: number of word ids, 0 = padding included; None: sentences come as vectors.
+        word_dim: D, length of the word vectors.
         units: H, even; each direction has H/2 units.
         heads: K.
         attention_dim: size of the context vectors and of the attention space.
@@ -118,7 +118,7 @@ class SentenceEncoder(_AttendedEncoder):
         train_words: train the word vectors with the rest.
 
     Call arguments:
-        ids: (B, T) int32, 0 = padding.
+        ids: (B, T) int32, 0 = padding; or (B, T, D) float, the vectors themselves, all zeros = padding.
         return_weights: also return the attention weights (B, K, T).
 
     Returns:
@@ -127,7 +127,7 @@ class SentenceEncoder(_AttendedEncoder):
 
     def __init__(
         self,
-        vocabulary_size: int,
+        vocabulary_size: int | None,
         word_dim: int,
         units: int,
         heads: int,
@@ -148,22 +148,29 @@ class SentenceEncoder(_AttendedEncoder):
         self.vocabulary_size = vocabulary_size
         self.word_dim = word_dim
         self.train_words = train_words
-        self.words = keras.layers.Embedding(vocabulary_size, word_dim, trainable=train_words, name="words")
+        self.words: Any = None
+        if vocabulary_size is not None:
+            self.words = keras.layers.Embedding(vocabulary_size, word_dim, trainable=train_words, name="words")
         # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
         lstm = keras.layers.LSTM(units // 2, return_sequences=True, use_cudnn=False)
         self.recurrence = keras.layers.Bidirectional(lstm, name="recurrence")
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
-        """Creates the word vectors, the LSTM and the attention for (B, T) ids."""
-        self.words.build(input_shape)
-        self.recurrence.build((*input_shape, self.word_dim))
-        self.attention.build((*input_shape, self.units))
+        """Creates the word vectors, the LSTM and the attention for (B, T) ids or (B, T, D) vectors."""
+        if self.words is not None:
+            self.words.build(input_shape[:2])
+        self.recurrence.build((*input_shape[:2], self.word_dim))
+        self.attention.build((*input_shape[:2], self.units))
         self.built = True
 
     def call(self, ids: Tensor, training: bool = False, return_weights: bool = False) -> Tensor:
         """Encodes a batch of sentences; shapes in the class's documentation."""
         mask = ops.not_equal(ids, 0)
-        vectors = self.input_dropout(self.words(ids), training=training)
+        if len(ids.shape) == 3:
+            vectors, mask = ids, ops.any(mask, axis=2)
+        else:
+            vectors = self.words(ids)
+        vectors = self.input_dropout(vectors, training=training)
         states = self.recurrence(vectors, mask=mask, training=training)
         states = self.item_dropout(states, training=training)
         # The word vectors have had their dropout.

@@ -13,12 +13,15 @@ from keras import ops
 from vse_zoo.layers import l2_normalize
 from vse_zoo.losses import ContrastiveLoss, DiversityLoss, TripletLoss
 from vse_zoo.models.base import VSEModel
+from vse_zoo.models.context_attention.contextual import ContextualWords
 from vse_zoo.models.context_attention.encoders import RegionEncoder, SentenceEncoder
-from vse_zoo.preprocessing import TextPreprocessor
+from vse_zoo.preprocessing import PiecePreprocessor, TextPreprocessor
 
 __all__ = ["ContextAttentionVSE"]
 
 Tensor = Any
+
+_OBJECTS = ("preprocessor", "contextual", "ranking_loss", "diversity_loss")
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
@@ -34,8 +37,9 @@ class ContextAttentionVSE(VSEModel):
         units: H, the size of a head.
         heads: K.
         attention_dim: size of the context vectors and of the attention space; H by default, as in the paper.
-        word_dim: length of the word vectors.
+        word_dim: length of the word vectors; with ``contextual`` it is that of the states.
         train_words: train the word vectors; off, they stay as `set_word_vectors` gives them.
+        contextual: an encoder whose states stand for word vectors, in all languages; the preprocessor gives its pieces.
         dropout: rate on inputs and items of the encoders; none in the paper.
         region_activation: of the region perceptron.
         word_skip: add the word vectors to the LSTM's states (``word_dim`` = H); not in the paper.
@@ -45,8 +49,9 @@ class ContextAttentionVSE(VSEModel):
         diversity_weight: β.
 
     Call arguments:
-        batch: the batch contract's dict: ``regions (B, R, D)``, ``region_mask (B, R)``, ``text {language: (B, T)}``;
-            for the loss also ``text_mask {language: (B,)}`` and ``image_id (B,)``.
+        batch: the batch contract's dict: ``regions (B, R, D)``, ``region_mask (B, R)``, ``text {language: (B, T)}``,
+            with ``contextual`` also (B, T, D) float, states computed before, all zeros = padding; for the loss also
+            ``text_mask {language: (B,)}`` and ``image_id (B,)``.
 
     Returns:
         ``{"image": (B, K, H), <language>: (B, K, H)}``.
@@ -54,13 +59,14 @@ class ContextAttentionVSE(VSEModel):
 
     def __init__(
         self,
-        preprocessor: TextPreprocessor,
+        preprocessor: TextPreprocessor | PiecePreprocessor,
         region_dim: int,
         units: int = 512,
         heads: int = 3,
         attention_dim: int | None = None,
         word_dim: int = 300,
         train_words: bool = True,
+        contextual: ContextualWords | None = None,
         dropout: float = 0.0,
         region_activation: str = "linear",
         word_skip: bool = False,
@@ -74,7 +80,8 @@ class ContextAttentionVSE(VSEModel):
         self.units = units
         self.heads = heads
         self.attention_dim = attention_dim or units
-        self.word_dim = word_dim
+        self.contextual = contextual
+        self.word_dim = contextual.dim if contextual else word_dim
         self.train_words = train_words
         self.dropout = dropout
         self.region_activation = region_activation
@@ -88,8 +95,8 @@ class ContextAttentionVSE(VSEModel):
         self.image_encoder = RegionEncoder(**attended, activation=region_activation, name="image_encoder")
         self.text_encoders = {
             language: SentenceEncoder(
-                len(preprocessor.vocabulary(language)),
-                word_dim,
+                None if contextual else len(preprocessor.vocabulary(language)),
+                self.word_dim,
                 **attended,
                 word_skip=word_skip,
                 train_words=train_words,
@@ -114,16 +121,22 @@ class ContextAttentionVSE(VSEModel):
         """The heads of every view; shapes in the class's documentation."""
         views = {"image": self.image_encoder(batch["regions"], mask=batch["region_mask"], training=training)}
         for language, encoder in self.text_encoders.items():
-            views[language] = encoder(batch["text"][language], training=training)
+            views[language] = encoder(self._words(batch["text"][language], training), training=training)
         return views
+
+    def _words(self, ids: Tensor, training: bool = False) -> Tensor:
+        """What the text encoders take: ids, or the states of pieces, unless they were computed before."""
+        if self.contextual is None or len(ids.shape) == 3:
+            return ids
+        return self.contextual(ids, training=training)
 
     def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
         """(B, R, D) regions and (B, R) mask to (B, K·H) unit vectors."""
         return _embedding(self.image_encoder(regions, mask=region_mask))
 
     def embed_text(self, ids: Tensor, language: str) -> Tensor:
-        """(B, T) word ids to (B, K·H) unit vectors."""
-        return _embedding(self.text_encoders[language](ids))
+        """(B, T) ids of words or pieces to (B, K·H) unit vectors."""
+        return _embedding(self.text_encoders[language](self._words(ids)))
 
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
@@ -169,7 +182,7 @@ class ContextAttentionVSE(VSEModel):
     def attend_text(self, texts: list[str], language: str = "en") -> tuple[list[list[str]], np.ndarray]:
         """The words of each sentence and the heads' attention weights over them, (N, K, T) float32."""
         words = [[word.decode() for word in row] for row in self.preprocessor.words(texts).to_list()]
-        ids = self.preprocessor(texts, language)
+        ids = self._words(self.preprocessor(texts, language))
         _, weights = self.text_encoders[language](ids, return_weights=True)
         return words, weights.numpy()
 
@@ -187,18 +200,17 @@ class ContextAttentionVSE(VSEModel):
             "word_skip",
         )
         weights = ("language_weight", "diversity_weight")
-        objects = ("preprocessor", "ranking_loss", "diversity_loss")
         return {
             **super().get_config(),
             **{name: getattr(self, name) for name in (*names, *weights)},
-            **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in objects},
+            **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in _OBJECTS},
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> ContextAttentionVSE:
         """The model that `get_config` described, without its weights."""
-        objects = ("preprocessor", "ranking_loss", "diversity_loss")
-        return cls(**{**config, **{name: keras.saving.deserialize_keras_object(config[name]) for name in objects}})
+        found = {name: keras.saving.deserialize_keras_object(config[name]) for name in _OBJECTS if name in config}
+        return cls(**{**config, **found})
 
 
 def _embedding(heads: Tensor) -> Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -53,8 +54,8 @@ class CaptionTrainConfig(TrainConfig):
         captions = {language: dataset.captions("train", language)[0] for language in self.languages_of(dataset)}
         return TextPreprocessor.from_captions(captions, self.minimum_count, self.max_length)
 
-    def batches(self, dataset: Dataset, tokenize: Tokenize) -> PairBatches:
-        """Batches of the training split; ``tokenize`` as of `PairBatches`."""
+    def batches(self, dataset: Dataset, tokenize: Tokenize, states: Mapping[str, Path] | None = None) -> PairBatches:
+        """Batches of the training split; ``tokenize`` and ``states`` as of `PairBatches`."""
         return PairBatches(
             dataset,
             "train",
@@ -64,6 +65,7 @@ class CaptionTrainConfig(TrainConfig):
             captions=self.captions,
             seed=self.seed,
             length_pool=self.length_pool,
+            states=states,
         )
 
     def languages_of(self, dataset: Dataset) -> tuple[str, ...]:

@@ -65,9 +65,10 @@ def tf_idf(sentences: Sequence[str]) -> Encode:
 def encoders(args: argparse.Namespace, sentences: Sequence[str]) -> dict[str, Encode]:
     model = vse_zoo.load(args.model)
     found = {f"**{args.model}**": sentence_encoder(model, args.language)}
-    if hasattr(model, "text_encoders"):
-        own = model.text_encoders[args.language].words.get_weights()[0]
-        found["mean of its own word vectors"] = bag(model.preprocessor, own, args.language)
+    # TwoWayNet and models of a contextual encoder's states have no word vectors of their own.
+    own = getattr(getattr(model, "text_encoders", {}).get(args.language), "words", None)
+    if own is not None:
+        found["mean of its own word vectors"] = bag(model.preprocessor, own.get_weights()[0], args.language)
     if args.data:
         captions = Dataset.open(args.data).captions("train", args.language)[0]
         same = {caption.lower().rstrip(" .") for caption in captions} & {

@@ -20,24 +20,15 @@ from vse_zoo.training import ContextAttentionConfig, DevRetrieval, Run, TextInpu
 CONFIGS = Path(__file__).parent / "configs" / "context_attention"
 
 
-def main(
-    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
-    out: Annotated[Path, typer.Option(help="Run folder to make.")],
-    config: Annotated[str, typer.Option(help="Name of a configuration, or path of a TOML file.")] = "flickr8k",
-    seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
-    resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
-) -> None:
-    """Train, keep the best epoch by dev rsum as a preset in OUT/best."""
-    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    settings = load_config(path, ContextAttentionConfig, seed=seed, epochs=epochs)
-    train, sizes = settings.train, settings.model
+def train(settings: ContextAttentionConfig, data: Path, out: Path, resume: bool, folder: Path = CONFIGS) -> Run:
+    """Trains as the configuration says, relative paths starting at ``folder``; the run that holds the best epoch."""
+    sizes, epochs = settings.model, settings.train.epochs
     dataset = Dataset.open(data)
     run = Run(out, settings, dataset, resume)
-    keras.utils.set_random_seed(train.seed)
+    keras.utils.set_random_seed(settings.train.seed)
 
-    text = TextInputs.prepare(settings, dataset, path.parent)
-    batches = train.batches(dataset, text.preprocessor.ragged, text.states)
+    text = TextInputs.prepare(settings, dataset, folder)
+    batches = settings.train.batches(dataset, text.preprocessor.ragged, text.states)
     model = ContextAttentionVSE(
         text.preprocessor,
         dataset.region_dim,
@@ -49,7 +40,7 @@ def main(
     model.image_encoder.adapt(*dataset.regions(dataset.indices("train")[:2000]))
     if not run.begun:
         text.start(model, dataset, out)
-    model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, train.epochs), jit_compile=False)
+    model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, epochs), jit_compile=False)
     run.restore(model, batches.steps_per_epoch)
 
     with run.interruptible(model):
@@ -57,10 +48,25 @@ def main(
             batches.dataset(run.epoch),
             steps_per_epoch=batches.steps_per_epoch,
             initial_epoch=run.epoch,
-            epochs=train.epochs,
+            epochs=epochs,
             callbacks=run.callbacks(DevRetrieval(dataset)),
             shuffle=False,
         )
+    return run
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Dataset folder with region features.")],
+    out: Annotated[Path, typer.Option(help="Run folder to make.")],
+    config: Annotated[str, typer.Option(help="Name of a configuration, or path of a TOML file.")] = "flickr8k",
+    seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
+    resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
+) -> None:
+    """Train, keep the best epoch by dev rsum as a preset in OUT/best."""
+    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
+    settings = load_config(path, ContextAttentionConfig, seed=seed, epochs=epochs)
+    run = train(settings, data, out, resume, path.parent)
     print(f"The best model is in {run.best}. Next: vse-zoo evaluate {out} --data {data} --split test")
 
 

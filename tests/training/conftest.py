@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import h5py
@@ -11,6 +14,7 @@ import keras
 import numpy as np
 import pytest
 
+from vse_zoo import registry
 from vse_zoo.data.dataset import Dataset, write_dataset
 from vse_zoo.data.records import Record
 from vse_zoo.training import Run
@@ -94,6 +98,25 @@ def whole_run(train: Callable[..., None], tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("whole") / "run"
     train(folder)
     return folder
+
+
+@pytest.fixture
+def load_recipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """A recipe as a module, with recipes/ on the path as it is when the script is run."""
+
+    def load(name: str) -> ModuleType:
+        monkeypatch.syspath_prepend(str(registry.recipes()))
+        spec = importlib.util.spec_from_file_location(name, registry.recipes() / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        before = set(sys.modules)
+        spec.loader.exec_module(module)
+        for other in {path.stem for path in registry.recipes().glob("*.py")} & (set(sys.modules) - before):
+            sys.modules.pop(other)
+        return module
+
+    return load
 
 
 class RaiseAt(keras.callbacks.Callback):

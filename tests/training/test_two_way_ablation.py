@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from vse_zoo import registry
 from vse_zoo.data import write_two_view
 from vse_zoo.training import TwoWayNetConfig
 
 
 @pytest.fixture
-def ablation(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(registry.recipes()))
-    spec = importlib.util.spec_from_file_location("two_way_ablation", registry.recipes() / "two_way_ablation.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.modules.pop("two_way_net", None)
-    return module
+def ablation(load_recipe: Callable[[str], ModuleType]) -> ModuleType:
+    return load_recipe("two_way_ablation")
 
 
 def test_every_row_of_the_papers_table_is_there_and_builds(ablation: ModuleType) -> None:

@@ -70,6 +70,51 @@ def test_both_kinds_of_folder_give_the_same_states(
     np.testing.assert_allclose(words(ids), pair[1](ids), atol=1e-6)
 
 
+def test_states_are_those_of_bert_in_numpy(tiny_bert: dict[str, Path]) -> None:
+    if "hugging_face" not in tiny_bert:
+        pytest.skip("safetensors isn't installed")
+    preprocessor, words = create(tiny_bert["hugging_face"])
+    ids = preprocessor(SENTENCES, "de")
+    for row, states in zip(preprocessor.ragged(SENTENCES, "de").to_list(), words(ids).numpy(), strict=True):
+        tokens = [2, *(number - 1 for number in row), 3]
+        expected = bert(tiny_bert["hugging_face"], np.array(tokens))[1:-1]
+        np.testing.assert_allclose(states[: len(row)], expected, atol=2e-5)
+
+
+def bert(folder: Path, tokens: np.ndarray) -> np.ndarray:
+    """The last layer of Devlin et al.'s BERT for one sentence in float64, from a Hugging Face folder's tensors."""
+    from safetensors.numpy import load_file
+
+    weights = {name: value.astype("float64") for name, value in load_file(folder / "model.safetensors").items()}
+    config = json.loads((folder / "config.json").read_text())
+
+    def dense(name: str, x: np.ndarray) -> np.ndarray:
+        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def norm(name: str, x: np.ndarray) -> np.ndarray:
+        x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-12)
+        return x * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    def heads(x: np.ndarray) -> np.ndarray:
+        return x.reshape(len(tokens), config["num_attention_heads"], -1).transpose(1, 0, 2)
+
+    place = "embeddings.{}_embeddings.weight".format
+    x = weights[place("word")][tokens] + weights[place("position")][: len(tokens)] + weights[place("token_type")][0]
+    x = norm("embeddings.LayerNorm", x)
+    for number in range(config["num_hidden_layers"]):
+        layer = f"encoder.layer.{number}"
+        query, key, value = (heads(dense(f"{layer}.attention.self.{name}", x)) for name in ("query", "key", "value"))
+        scores = np.exp(query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1]))
+        mixed = (scores / scores.sum(-1, keepdims=True)) @ value
+        mixed = dense(f"{layer}.attention.output.dense", mixed.transpose(1, 0, 2).reshape(x.shape))
+        x = norm(f"{layer}.attention.output.LayerNorm", x + mixed)
+        inner = dense(f"{layer}.intermediate.dense", x)
+        # The form with tanh, as in keras_hub and in BERT's own code.
+        inner = 0.5 * inner * (1 + np.tanh(np.sqrt(2 / np.pi) * (inner + 0.044715 * inner**3)))
+        x = norm(f"{layer}.output.LayerNorm", x + dense(f"{layer}.output.dense", inner))
+    return x
+
+
 def test_an_encoder_is_frozen_and_without_dropout_unless_it_is_fine_tuned(tiny_bert: dict[str, Path]) -> None:
     for trainable in (False, True):
         preprocessor, words = create(tiny_bert["keras"], trainable)
@@ -82,6 +127,7 @@ def test_an_encoder_is_frozen_and_without_dropout_unless_it_is_fine_tuned(tiny_b
         assert all(gradient is not None for gradient in tape.gradient(total, words.trainable_variables))
 
 
+@pytest.mark.slow
 def test_fine_tuning_moves_the_encoder_and_freezing_keeps_it(tiny_bert: dict[str, Path]) -> None:
     for trainable in (False, True):
         pair = create(tiny_bert["keras"], trainable)
@@ -229,7 +275,7 @@ def test_an_interrupted_encoding_leaves_no_file(
     assert len(states) == sum(map(len, pair[0].ragged(texts, "en").to_list()))
 
 
-def test_minilm_ranks_paraphrases_above_others(minilm: Path) -> None:
+def test_minilm_is_bert_in_numpy_and_ranks_paraphrases_above_others(minilm: Path) -> None:
     preprocessor = PiecePreprocessor.from_encoder(minilm, ["en"])
     words = ContextualWords.from_encoder(minilm, preprocessor.special_pieces)
     texts = [
@@ -240,6 +286,9 @@ def test_minilm_ranks_paraphrases_above_others(minilm: Path) -> None:
     ]
     ids = preprocessor(texts, "en")
     states, real = words(ids).numpy(), ids.numpy() > 0
+    start, end = preprocessor.special_pieces
+    tokens = np.array([start, *(ids.numpy()[1][real[1]] - 1), end])
+    np.testing.assert_allclose(states[1][real[1]], bert(minilm, tokens)[1:-1], atol=1e-4)
     means = states.sum(axis=1) / real.sum(axis=1, keepdims=True)
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     scores = means @ means.T - 2 * np.eye(len(texts))

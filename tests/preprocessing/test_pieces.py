@@ -94,7 +94,7 @@ def test_rows_are_cut_at_the_maximum_length() -> None:
     st.lists(st.text(max_size=30), min_size=1, max_size=4),
     st.sampled_from([(False, False), (True, False), (True, True)]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_spans_stand_for_pieces_in_any_text(texts: list[str], normal: tuple[bool, bool]) -> None:
     preprocessor = create(*normal)
     texts = [text.encode("utf-8", "replace").decode() for text in texts]

@@ -76,6 +76,7 @@ def test_frozen_vectors_are_those_of_the_files(
                 np.testing.assert_allclose(found[place], vector, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_vectors_are_trained_and_a_run_resumes_without_reading_them_again(
     train: Train, folder: Path, tmp_path: Path, assert_same_weights: Same
 ) -> None:

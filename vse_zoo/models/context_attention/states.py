@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -38,7 +37,7 @@ def precomputed_states(
         contextual: the encoder.
     """
     texts, _ = dataset.captions(split, language)
-    path = dataset.path / "states" / f"{_key(texts, language, preprocessor, contextual)}.npy"
+    path = dataset.path / "states" / f"{_key(texts, preprocessor, contextual)}.npy"
     if not path.is_file():
         ids = preprocessor.ragged(texts, language)
         with replacing(path) as temporary:
@@ -62,9 +61,14 @@ def _write(path: Path, ids: tf.RaggedTensor, contextual: ContextualWords, descri
     states.flush()
 
 
-def _key(texts: Sequence[str], language: str, preprocessor: PiecePreprocessor, contextual: ContextualWords) -> str:
+def _key(texts: Sequence[str], preprocessor: PiecePreprocessor, contextual: ContextualWords) -> str:
     digest = hashlib.sha256()
-    described = [keras.saving.serialize_keras_object(contextual), preprocessor.get_config(), language, list(texts)]
+    backbone = contextual.backbone
+    # What no state depends on; a name says which layer it is of its program.
+    left_out = ("name", "trainable", "languages")
+    configs = [backbone.get_config(), preprocessor.get_config()]
+    used = [{name: value for name, value in config.items() if name not in left_out} for config in configs]
+    described = [type(backbone).__name__, contextual.start_id, contextual.end_id, *used, list(texts)]
     digest.update(json.dumps(described, sort_keys=True).encode())
     for weight in contextual.weights:
         digest.update(weight.numpy().tobytes())

@@ -1,7 +1,13 @@
 """Run configurations, run folders and callbacks for ``model.fit``."""
 
 from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds
-from vse_zoo.training.configs import ContextAttentionConfig, OptimalTransportConfig, TwoWayNetConfig, load_config
+from vse_zoo.training.configs import (
+    AddLanguageConfig,
+    ContextAttentionConfig,
+    OptimalTransportConfig,
+    TwoWayNetConfig,
+    load_config,
+)
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.grid import run_grid
 from vse_zoo.training.history import read_history
@@ -9,6 +15,7 @@ from vse_zoo.training.run import Run
 from vse_zoo.training.text_inputs import TextInputs
 
 __all__ = [
+    "AddLanguageConfig",
     "BestPreset",
     "Checkpoint",
     "ContextAttentionConfig",

@@ -35,6 +35,12 @@ def with_nan(array: np.ndarray) -> np.ndarray:
             "text: f",
         ),
         ("attention", "similarity", {"image": np.ones((2, 16), "f"), "text": np.ones((2, 9), "f")}, "[Mm]atrix size"),
+        (
+            "attention",
+            "encode_image",
+            {"regions": ONES * 3e38, "n_regions": COUNTS},
+            "embedding: found NaN or inf.*large",
+        ),
         ("matrices", "encode_x", {"x": with_nan(np.ones((2, 6), "f"))}, "x: found NaN"),
         (
             "transport",

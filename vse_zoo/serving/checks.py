@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["counted", "finite", "sentences"]
+__all__ = ["computed", "counted", "finite", "sentences"]
 
 Tensor = Any
 
@@ -39,6 +39,14 @@ def sentences(text: Tensor) -> Tensor:
     """The (B,) sentences; an empty batch is an error."""
     _require(tf.size(text) > 0, "text: found an empty batch, expected at least one sentence.")
     return text
+
+
+def computed(name: str, value: Tensor) -> Tensor:
+    """An output of a request; numbers that became infinite or NaN on the way are an error."""
+    if value.dtype.is_floating:
+        finite = tf.reduce_all(tf.math.is_finite(value))
+        _require(finite, f"{name}: found NaN or infinite numbers; are those of the request too large?")
+    return value
 
 
 def _require_finite(name: str, items: Tensor) -> None:

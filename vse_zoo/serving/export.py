@@ -15,6 +15,7 @@ import tensorflow as tf
 from vse_zoo.errors import ConfigError, located
 from vse_zoo.features import Backbone
 from vse_zoo.models import VSEModel
+from vse_zoo.serving.checks import computed
 from vse_zoo.serving.configuration import write_configuration
 from vse_zoo.serving.pictures import PictureFeatures
 from vse_zoo.serving.signatures import Signature, default_signature, signatures
@@ -110,7 +111,8 @@ def _concrete(signature: Signature) -> Any:
     names, specs = list(signature.inputs), list(signature.inputs.values())
 
     def function(*tensors: Any) -> dict[str, Any]:
-        return signature.function(**dict(zip(names, tensors, strict=True)))
+        found = signature.function(**dict(zip(names, tensors, strict=True)))
+        return {name: computed(name, value) for name, value in found.items()}
 
     return tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ class Signature:
 
     function: Callable[..., dict[str, Tensor]]
     inputs: Mapping[str, tf.TensorSpec]
-    outputs: Mapping[str, tf.TensorSpec] = field(default_factory=dict)
+    outputs: Mapping[str, tf.TensorSpec]
 
 
 def signatures(model: VSEModel, ids: Ids, pictures: PictureFeatures | None = None) -> dict[str, Signature]:

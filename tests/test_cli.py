@@ -41,6 +41,7 @@ COMMANDS = [
     "ground",
     "explain",
     "report",
+    "export",
     "quickstart",
     "models",
     *(f"prepare {name}" for name in sources.names()),
@@ -141,7 +142,7 @@ def test_photos_to_figures(run: Run, photos: Path, tmp_path: Path) -> None:
 def test_models_are_listed(run: Run) -> None:
     status, said, _ = run("models")
     assert status == 0
-    assert all(name in said for name in vse_zoo.list_models())
+    assert all(name in said for name in vse_zoo.list_presets())
 
 
 def test_each_error_is_one_message_without_a_traceback(run: Run, photos: Path, tmp_path: Path) -> None:

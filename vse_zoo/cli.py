@@ -22,6 +22,7 @@ from vse_zoo.workflow import evaluate_model, recipe_names
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
 from vse_zoo.workflow.explain import explain_picture
+from vse_zoo.workflow.export import export_run
 from vse_zoo.workflow.features import add_features, attach_precomputed
 from vse_zoo.workflow.grounding import ground_folder
 from vse_zoo.workflow.next_steps import training_commands
@@ -232,6 +233,23 @@ def report(
     """One page with figures, examples and attention. Example: vse-zoo report runs/first --data data/mine"""
     report_folder(model, data, split, out, queries=queries, seed=seed)
     console.print(f"Open {out}", highlight=False, markup=False)
+
+
+@app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="Run folder, preset folder or built-in name.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to make; its name is the served model's.")],
+    version: Annotated[int, typer.Option(help="Number of the version; a server loads the highest.")] = 1,
+    grid: Annotated[
+        str | None, typer.Option(help="Rows x columns of the regions, where the model does not record them.")
+    ] = None,
+) -> None:
+    """Write a SavedModel for TensorFlow Serving. Example: vse-zoo export runs/first served/first"""
+    found = export_run(model, folder, version, _grid(grid) if grid else None)
+    for name, reason in found.left_out.items():
+        _note(f"left out {name}: {reason}")
+    listed = ", ".join(found.signatures)
+    console.print(f"{found.path}: {listed}; default: {found.default}", highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command()

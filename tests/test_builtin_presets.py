@@ -55,7 +55,7 @@ ENCODE = {
 
 
 def test_every_built_in_preset_has_a_golden_slice_and_a_card() -> None:
-    assert set(vse_zoo.list_models()) == set(GOLDEN)
+    assert set(vse_zoo.list_presets()) == set(GOLDEN)
     assert all((saved_models() / name / "README.md").is_file() for name in GOLDEN)
 
 

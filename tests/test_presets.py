@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -71,14 +72,26 @@ def test_the_folder_has_what_is_documented(saved: Path) -> None:
     files = {path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()}
     vocabularies = {"assets/vocabulary.en.txt", "assets/vocabulary.de.txt"}
     assert files == {"config.json", "model.weights.h5", "preprocessor.json", "metadata.json"} | vocabularies
+    recorded = json.loads((saved / "metadata.json").read_text())
+    assert recorded["preset"]["format"] == 1
+    assert set(recorded["preset"]["sha256"]) == files - {"metadata.json"}
+    for name, digest in recorded["preset"]["sha256"].items():
+        assert hashlib.sha256((saved / name).read_bytes()).hexdigest() == digest
     assert presets.metadata(saved) == {"dataset": {"name": "tiny"}}
     assert presets.languages(saved) == ("en", "de")
 
 
 def test_saving_over_a_preset_replaces_it(copy: Path) -> None:
     model = create(seed=4)
-    presets.save(model, copy)
+    (copy / "assets" / "vocabulary.fr.txt").write_text("chien\n")
+    (copy / ".saving").mkdir()  # of a run that was killed
+    (copy / "README.md").write_text("a card")
+    model.save_to_preset(copy)
     assert presets.metadata(copy) == {}
+    assert {path.name for path in copy.iterdir()} == {
+        "README.md", "assets", "config.json", "metadata.json", "model.weights.h5", "preprocessor.json",
+    }  # fmt: skip
+    assert not (copy / "assets" / "vocabulary.fr.txt").exists()
     np.testing.assert_array_equal(presets.load(copy).encode_text(TEXTS), model.encode_text(TEXTS))
 
 
@@ -87,7 +100,7 @@ def test_resolving(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     shutil.copytree(saved, tmp_path / "run" / "best")
     assert presets.resolve(tmp_path / "run") == tmp_path / "run" / "best"
     shutil.copytree(saved, tmp_path / "zoo" / "built_in")
-    monkeypatch.setattr(presets, "saved_models", lambda: tmp_path / "zoo")
+    monkeypatch.setattr(presets.locations, "saved_models", lambda: tmp_path / "zoo")
     assert presets.names() == ["built_in"]
     assert presets.resolve("built_in") == tmp_path / "zoo" / "built_in"
     assert vse_zoo.load("built_in").languages == ("en", "de")
@@ -105,7 +118,7 @@ def test_unknown_names_are_refused_with_those_that_are_known(
 
 
 def test_every_built_in_model_says_what_it_is() -> None:
-    for name in vse_zoo.list_models():
+    for name in vse_zoo.list_presets():
         assert presets.metadata(name)["dataset"]["name"]
         assert set(presets.languages(name)) == set(vse_zoo.load(name).languages)
 
@@ -142,9 +155,20 @@ DAMAGE: dict[str, Damage] = {
 }
 
 
+def unhashed(folder: Path) -> Path:
+    """The preset as it was written before there were hashes."""
+    recorded = json.loads((folder / "metadata.json").read_text())
+    del recorded["preset"]
+    (folder / "metadata.json").write_text(json.dumps(recorded))
+    return folder
+
+
+@pytest.mark.parametrize("hashed", [True, False])
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_damaged_presets_are_refused_with_the_file(copy: Path, kind: str) -> None:
+def test_damaged_presets_are_refused_with_the_file(copy: Path, kind: str, hashed: bool) -> None:
     name, damage = DAMAGE[kind]
+    if not hashed:
+        unhashed(copy)
     damage(copy / name)
     with pytest.raises(PresetError) as caught:
         presets.load(copy)

@@ -7,6 +7,17 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from vse_zoo import layers, losses, metrics, models, preprocessing, regularizers
 from vse_zoo.presets import load
-from vse_zoo.presets import names as list_models
+from vse_zoo.presets import names as list_presets
+from vse_zoo.presets import upload as upload_preset
 
-__all__ = ["layers", "list_models", "load", "losses", "metrics", "models", "preprocessing", "regularizers"]
+__all__ = [
+    "layers",
+    "list_presets",
+    "load",
+    "losses",
+    "metrics",
+    "models",
+    "preprocessing",
+    "regularizers",
+    "upload_preset",
+]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from vse_zoo.errors import DataError
+from vse_zoo import presets
+from vse_zoo.errors import DataError, PresetError, located
 from vse_zoo.preprocessing import TextPreprocessor
 
 __all__ = ["VSEModel"]
@@ -37,6 +39,27 @@ class VSEModel(keras.Model):
         super().__init__(**kwargs)
         self.preprocessor: Any = preprocessor
         self.region_dim = region_dim
+
+    @classmethod
+    def from_preset(cls, preset: str | Path, load_weights: bool = True) -> Self:
+        """The model of a preset, like `vse_zoo.load`, if it is one of this class.
+
+        Args:
+            preset: a built-in name, a folder, or ``hf://user/repo``.
+            load_weights: off, the weights are random.
+
+        Raises:
+            PresetError: as `vse_zoo.load` does, or the preset is of another class.
+        """
+        model = presets.load(preset, load_weights)
+        if not isinstance(model, cls):
+            problem = f"found a {type(model).__name__}, expected a {cls.__name__}."
+            raise PresetError(located(preset, problem, do=f"Use {type(model).__name__}.from_preset, or vse_zoo.load."))
+        return model
+
+    def save_to_preset(self, folder: str | Path, metadata: dict[str, Any] | None = None) -> None:
+        """Writes the built model into a preset folder; ``metadata``: figures and origin, plain JSON values."""
+        presets.save(self, folder, metadata)
 
     @property
     def languages(self) -> tuple[str, ...]:

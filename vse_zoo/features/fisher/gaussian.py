@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from vse_zoo.features.fisher.mixture import Mixture
 from vse_zoo.features.fisher.samples import checked_samples, scale_floor
@@ -32,6 +30,9 @@ def fit_gaussian_mixture(vectors: np.ndarray, components: int, seed: int, counts
     Raises:
         DataError: see `checked_samples`.
     """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture  # half a second, and only fitting needs it
+
     vectors, weights = checked_samples(vectors, components, counts)
     # In float64: in float32 the variance of a component of one frequent word, E[x²] − E[x]², comes out negative.
     tokens = np.repeat(vectors, _repeats(weights), axis=0)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from sklearn.cluster import KMeans
 
 from vse_zoo.features.fisher.mixture import Mixture
 from vse_zoo.features.fisher.samples import checked_samples, scale_floor
@@ -61,6 +60,8 @@ def expectation_maximization(
     vectors: np.ndarray, components: int, seed: int, counts: np.ndarray | None = None
 ) -> Iterator[tuple[Mixture, float]]:
     """The mixtures of `fit_hybrid_mixture` one iteration at a time, endlessly, each with its mean log-likelihood."""
+    from sklearn.cluster import KMeans  # half a second, and only fitting needs it
+
     vectors, weights = checked_samples(vectors, components, counts)
     floor = scale_floor(vectors, weights)
     labels = KMeans(components, n_init=1, random_state=seed).fit_predict(vectors, sample_weight=weights)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 
 import vse_zoo
+from vse_zoo import presets
 from vse_zoo.registry import saved_models
 
 PIXELS = np.random.default_rng(0).random((2, 392)).astype("float32")
@@ -57,6 +59,12 @@ ENCODE = {
 def test_every_built_in_preset_has_a_golden_slice_and_a_card() -> None:
     assert set(vse_zoo.list_presets()) == set(GOLDEN)
     assert all((saved_models() / name / "README.md").is_file() for name in GOLDEN)
+
+
+def test_every_shipped_folder_is_as_its_hashes_say() -> None:
+    for path in saved_models().glob("*/metadata.json"):
+        assert json.loads(path.read_text(encoding="utf-8"))["preset"]["format"] == 1
+        presets.check(path.parent)
 
 
 @pytest.mark.parametrize("name", GOLDEN)

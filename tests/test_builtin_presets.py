@@ -14,11 +14,16 @@ from vse_zoo.registry import saved_models
 
 PIXELS = np.random.default_rng(0).random((2, 392)).astype("float32")
 HALVES = PIXELS / np.linalg.norm(PIXELS, axis=1, keepdims=True)
+REGIONS = np.random.default_rng(0).random((1, 9, 1280)).astype("float32")
 GOLDEN = {
     "context_attention_flickr8k_en_de": {
         "image": [0.049466, 0.041495, 0.003782, -0.026602],
         "ein Hund am Strand": [0.024997, -0.049335, 0.0473, 0.025216],
         "a dog on the beach": [0.003127, -0.061188, 0.030015, -0.007479],
+    },
+    "optimal_transport_flickr8k_en": {
+        "first region": [0.0017, -0.123059, 0.026836, 0.107694],
+        "first word": [-0.020665, 0.022451, -0.033952, 0.01201],
     },
     "two_way_net_mnist": {
         "left half": [-0.806454, -0.783829, -0.213443, -0.669757],
@@ -33,12 +38,16 @@ GOLDEN = {
 
 
 def english(model: Any) -> dict[str, np.ndarray]:
-    regions = np.random.default_rng(0).random((1, 9, 1280)).astype("float32")
-    return {"image": model.encode_image(regions)[0], "a dog on the beach": model.encode_text("a dog on the beach")}
+    return {"image": model.encode_image(REGIONS)[0], "a dog on the beach": model.encode_text("a dog on the beach")}
 
 
 def attention(model: Any) -> dict[str, np.ndarray]:
     return {**english(model), "ein Hund am Strand": model.encode_text("ein Hund am Strand", "de")}
+
+
+def sets(model: Any) -> dict[str, np.ndarray]:
+    images, texts = model.encode_image(REGIONS), model.encode_text(["a dog on the beach"])
+    return {"first region": images.items[0], "first word": texts.items[0]}
 
 
 def halves(model: Any) -> dict[str, np.ndarray]:
@@ -51,6 +60,7 @@ def halves(model: Any) -> dict[str, np.ndarray]:
 
 ENCODE = {
     "context_attention_flickr8k_en_de": attention,
+    "optimal_transport_flickr8k_en": sets,
     "two_way_net_flickr8k": english,
     "two_way_net_mnist": halves,
 }

@@ -33,10 +33,10 @@ def record_hashes(folder: str | Path) -> None:
     path = folder / METADATA
     with fitting(path):
         recorded = dict(read_json(path))
-    write_json(path, {**recorded, RECORD: described(folder)})
+    write_json(path, {**recorded, RECORD: _described(folder)})
 
 
-def described(folder: Path) -> dict[str, Any]:
+def _described(folder: Path) -> dict[str, Any]:
     """The format's version and the hash of each file."""
     return {"format": FORMAT, "sha256": {name: _sha256(folder / name) for name in read_by_loading(folder)}}
 

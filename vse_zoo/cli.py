@@ -63,8 +63,13 @@ def run() -> None:
         app()
 
 
+def _say(text: str) -> None:
+    """Prints a line as it is: a path or command that is broken in two can't be copied."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
 def _note(remark: str) -> None:
-    console.print(f"- {remark}", highlight=False, markup=False)
+    _say(f"- {remark}")
 
 
 def _add_source(name: str) -> None:
@@ -77,7 +82,7 @@ def _add_source(name: str) -> None:
         found.write(out, overwrite=overwrite)
         for note in found.notes:
             _note(note)
-        console.print(found.summary(out))
+        _say(found.summary(out))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
@@ -138,9 +143,9 @@ def features(
         dataset = add_features(dataset, network, batch_size=batch_size, strict=strict)
     for image, reason in dataset.left_out.items():
         _note(f"left out {image}: {reason}")
-    console.print(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
+    _say(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
     first, *others = training_commands(dataset, data)
-    console.print("\n   or ".join([f"Next: {first}", *others]), highlight=False, markup=False, soft_wrap=True)
+    _say("\n   or ".join([f"Next: {first}", *others]))
 
 
 def _grid(text: str) -> tuple[int, int]:
@@ -218,7 +223,7 @@ def explain(
 ) -> None:
     """Show where each word is seen. Example: vse-zoo explain runs/first --image dog.jpg --caption 'a dog runs'"""
     explain_picture(model, image, caption, out, language=language, data=data)
-    console.print(f"Open {out}", highlight=False, markup=False)
+    _say(f"Open {out}")
 
 
 @app.command()
@@ -232,7 +237,7 @@ def report(
 ) -> None:
     """One page with figures, examples and attention. Example: vse-zoo report runs/first --data data/mine"""
     report_folder(model, data, split, out, queries=queries, seed=seed)
-    console.print(f"Open {out}", highlight=False, markup=False)
+    _say(f"Open {out}")
 
 
 @app.command()
@@ -249,7 +254,7 @@ def export(
     for name, reason in found.left_out.items():
         _note(f"left out {name}: {reason}")
     listed = ", ".join(found.signatures)
-    console.print(f"{found.path}: {listed}; default: {found.default}", highlight=False, markup=False, soft_wrap=True)
+    _say(f"{found.path}: {listed}; default: {found.default}")
 
 
 @app.command()

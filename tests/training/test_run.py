@@ -32,8 +32,12 @@ def assert_same_run(run: Path, whole: Path, same: Same) -> None:
     same(run / "last.weights.h5", whole / "last.weights.h5")
     same(run / "best" / "model.weights.h5", whole / "best" / "model.weights.h5")
     assert read_history(run) == read_history(whole)
-    for name in ("best/metadata.json", "run.json"):
-        assert (run / name).read_text() == (whole / name).read_text()
+    assert (run / "run.json").read_text() == (whole / "run.json").read_text()
+    records = [json.loads((path / "best" / "metadata.json").read_text()) for path in (run, whole)]
+    for record in records:
+        # Files of equal weights differ: Keras numbers the models of a process.
+        del record["preset"]["sha256"]
+    assert records[0] == records[1]
 
 
 def test_a_run_has_what_is_documented(whole_run: Path) -> None:

@@ -105,7 +105,8 @@ def _summary(
         )
     folder = shlex.quote(str(out))
     console.print(
-        f"\nDone in {seconds:.0f} s. Open {folder}/report.html. Next, with your own photos and a table of captions:"
+        f"\nDone in {seconds:.0f} s. Open {folder}/report.html. Next, with your own photos and a table of captions:",
+        soft_wrap=True,
     )
     for line in (
         "vse-zoo prepare folder data/mine --images PHOTOS --captions captions.csv   # columns: image, caption",
@@ -113,4 +114,4 @@ def _summary(
         "vse-zoo train context_attention --data data/mine --out runs/mine",
         "vse-zoo evaluate runs/mine --data data/mine --split test",
     ):
-        console.print(f"  {line}", highlight=False, markup=False)
+        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)

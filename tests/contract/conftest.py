@@ -26,14 +26,6 @@ BATCH, ITEMS, DIM, HEADS = 4, 5, 6, 2
 _OPTIONS = ("reverse", "training")
 LANGUAGES = {"en": ["a", "dog"], "de": ["ein", "hund"]}
 
-
-def backbone() -> Any:
-    """A small encoder of word pieces."""
-    import keras_hub
-
-    return keras_hub.models.BertBackbone(12, num_layers=1, num_heads=2, hidden_dim=4, intermediate_dim=6)
-
-
 # Sizes, or what makes them, for constructor arguments without default; a new class is covered if it uses these names.
 SIZES: dict[str, Any] = {
     "units": 4,
@@ -46,7 +38,7 @@ SIZES: dict[str, Any] = {
     "vocabularies": LANGUAGES,
     "pieces": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "d", "##og"],
     "languages": tuple(LANGUAGES),
-    "backbone": backbone,
+    "backbone": lambda: importlib.import_module("keras_hub").models.BertBackbone(12, 1, 2, 4, 6),
     "start_id": 2,
     "end_id": 3,
     "layer_sizes": (4, 6, 4),
@@ -66,11 +58,8 @@ def modules() -> Iterator[ModuleType]:
 
 def public() -> dict[str, Any]:
     """Every name in an ``__all__``, by where it is defined."""
-    return {f"{module.__name__}.{name}": getattr(module, name, None) for module in modules() for name in _all(module)}
-
-
-def _all(module: ModuleType) -> list[str]:
-    return list(getattr(module, "__all__", ()))
+    named = [(module, name) for module in modules() for name in getattr(module, "__all__", ())]
+    return {f"{module.__name__}.{name}": getattr(module, name, None) for module, name in named}
 
 
 def registered() -> dict[str, type]:
@@ -84,7 +73,7 @@ def create(cls: type, **arguments: Any) -> Any:
     """An object of the class from its defaults and `SIZES`; weights are drawn from a fixed seed."""
     keras.utils.set_random_seed(1)
     required = {
-        parameter.name: _size(parameter.name)
+        parameter.name: size() if callable(size := SIZES[parameter.name]) else size
         for parameter in inspect.signature(cls).parameters.values()
         if parameter.default is parameter.empty and parameter.name in SIZES
     }
@@ -95,11 +84,6 @@ def create(cls: type, **arguments: Any) -> Any:
     if isinstance(instance, keras.Model):
         instance.build()
     return instance
-
-
-def _size(name: str) -> Any:
-    value = SIZES[name]
-    return value() if callable(value) else value
 
 
 def _text(cls: type) -> dict[str, Any]:

@@ -29,7 +29,7 @@ ROWS: dict[str, Changes] = {
     "α_D = 0": {"diversity": {"margin": 0.0}},
     "α_D = 0.3": {"diversity": {"margin": 0.3}},
     "K = 1": {"model": {"heads": 1}},
-    "K = 1, as wide as 3": {"model": {"heads": 1, "units": 1152, "word_dim": 1152}},
+    "K = 1, H = 640": {"model": {"heads": 1, "units": 640, "word_dim": 640}},
     "K = 2": {"model": {"heads": 2}},
     "K = 5": {"model": {"heads": 5}},
     "γ = 0": {"model": {"language_weight": 0.0}},

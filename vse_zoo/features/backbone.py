@@ -49,7 +49,7 @@ class Backbone:
         self.boxes = grid_boxes((height, width), grid)
         self._pool = pooling_matrix(height, grid[0]), pooling_matrix(width, grid[1])
         signature = [tf.TensorSpec((None, image_size, image_size, 3), tf.uint8)]
-        self._compiled = tf.function(self._regions, input_signature=signature)
+        self._compiled = tf.function(self, input_signature=signature)
 
     def regions(self, images: np.ndarray) -> np.ndarray:
         """Pixels (B, S, S, 3) uint8 → region features (B, h·w, D) float32, row by row from the top left."""
@@ -76,7 +76,8 @@ class Backbone:
     def _output(self, pixels: tf.Tensor) -> tf.Tensor:
         return self._network(self._prepare(pixels), training=False)
 
-    def _regions(self, images: tf.Tensor) -> tf.Tensor:
+    def __call__(self, images: tf.Tensor) -> tf.Tensor:
+        """`regions` as tensors, to be part of another graph: (B, S, S, 3) uint8 → (B, h·w, D) float32."""
         features = tf.cast(self._output(tf.cast(images, tf.float32)), tf.float32)
         if self._is_map and features.shape[1:3] != self.grid:
             rows, columns = self._pool

@@ -37,7 +37,7 @@ class PictureFeatures:
             images,
             fn_output_signature=tf.TensorSpec((size, size, 3), tf.uint8),
         )
-        return tf.cast(tf.cast(self.backbone._regions(pixels), tf.float16), tf.float32)
+        return tf.cast(tf.cast(self.backbone(pixels), tf.float16), tf.float32)
 
 
 def decode_picture(image: Tensor) -> Tensor:

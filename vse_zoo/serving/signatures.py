@@ -150,7 +150,7 @@ def _of_sets(model: PairwiseVSEModel) -> dict[str, Signature]:
 
 def _of_two_matrices(model: TwoWayNet) -> dict[str, Signature]:
     def of_view(name: str, view: str, size: int, output: dict[str, tf.TensorSpec]) -> Signature:
-        function = model._view_functions[name]
+        function = model.view_functions[name]
         (key,) = output
 
         def run(**views: Tensor) -> dict[str, Tensor]:

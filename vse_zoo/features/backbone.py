@@ -49,7 +49,7 @@ class Backbone:
         self.boxes = grid_boxes((height, width), grid)
         self._pool = pooling_matrix(height, grid[0]), pooling_matrix(width, grid[1])
         signature = [tf.TensorSpec((None, image_size, image_size, 3), tf.uint8)]
-        self._compiled = tf.function(self, input_signature=signature)
+        self._compiled = tf.function(self.__call__, input_signature=signature)
 
     def regions(self, images: np.ndarray) -> np.ndarray:
         """Pixels (B, S, S, 3) uint8 → region features (B, h·w, D) float32, row by row from the top left."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import keras
 from keras import layers
 
+from vse_zoo import presets
 from vse_zoo.errors import PresetError, located
 from vse_zoo.registry import saved_models
 
@@ -109,11 +110,16 @@ def fold_batch_norm(model: keras.Model) -> keras.Model:
 
 
 def load_efficientnet_lite0() -> keras.Model:
-    """The network with its ImageNet weights, from the repository's or the package's saved_models/efficientnet_lite0."""
+    """The network with its ImageNet weights, from the repository's or the package's saved_models/efficientnet_lite0.
+
+    Raises:
+        PresetError: the weights are missing, damaged or changed, or their format is newer than this version.
+    """
     weights = saved_models() / "efficientnet_lite0" / "model.weights.h5"
     if not weights.is_file():
         do = "Reinstall vse-zoo, or run recipes/convert_efficientnet_lite0.py."
         raise PresetError(located(weights, "the built-in weights are missing.", do=do))
+    presets.check(weights.parent)
     model = efficientnet_lite0()
     model.load_weights(weights)
     return model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import keras
 import numpy as np
@@ -13,7 +13,11 @@ import tensorflow as tf
 
 from vse_zoo import presets
 from vse_zoo.errors import DataError, PresetError, located
+from vse_zoo.features import Backbone
 from vse_zoo.preprocessing import TextPreprocessor
+
+if TYPE_CHECKING:
+    from vse_zoo.serving import Export
 
 __all__ = ["VSEModel"]
 
@@ -60,6 +64,12 @@ class VSEModel(keras.Model):
     def save_to_preset(self, folder: str | Path, metadata: dict[str, Any] | None = None) -> None:
         """Writes the built model into a preset folder; ``metadata``: figures and origin, plain JSON values."""
         presets.save(self, folder, metadata)
+
+    def export_saved_model(self, folder: str | Path, version: int = 1, *, backbone: Backbone | None = None) -> Export:
+        """Writes ``folder/<version>/`` for TensorFlow Serving; all as of `vse_zoo.serving.export_saved_model`."""
+        from vse_zoo.serving import export_saved_model  # knows every model, so that models can't know it
+
+        return export_saved_model(self, folder, version, backbone=backbone)
 
     @property
     def languages(self) -> tuple[str, ...]:

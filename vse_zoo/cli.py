@@ -18,6 +18,7 @@ from vse_zoo.data import Dataset, sources
 from vse_zoo.errors import ConfigError, VSEZooError
 from vse_zoo.features import backbones
 from vse_zoo.files import write_json
+from vse_zoo.search_cli import add_commands as add_search_commands
 from vse_zoo.workflow import evaluate_model, recipe_names
 from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
@@ -263,6 +264,9 @@ def quickstart(
 ) -> None:
     """Render scenes, train, evaluate and report, in minutes. Example: vse-zoo quickstart --out first-look"""
     run_quickstart(out, console)
+
+
+add_search_commands(app)
 
 
 @app.command()

@@ -1,0 +1,97 @@
+"""Photos and sentences to vectors, by a preset and the backbone that it was trained on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from vse_zoo import presets
+from vse_zoo.errors import PresetError, located
+from vse_zoo.features import Backbone, backbones
+from vse_zoo.images import square_pixels
+
+__all__ = ["Encoder"]
+
+
+class Encoder:
+    """A preset's model and its backbone; each is loaded when it is first needed.
+
+    Args:
+        preset: a built-in name, a preset or run folder, or ``hf://user/repo``.
+
+    Raises:
+        PresetError: later, where there is no such preset, it takes no sentences, it doesn't say where its regions
+            come from, or its score can't be searched by MaxSim.
+    """
+
+    def __init__(self, preset: str | Path) -> None:
+        self.preset = preset
+
+    @cached_property
+    def model(self) -> Any:
+        """The model."""
+        model = presets.load(self.preset)
+        if not model.languages:
+            raise PresetError(located(self.preset, "its model takes no sentences, so that photos can't be searched."))
+        if model.similarity_kind == "pairwise" and model.alignment.aggregation != "text_image":
+            problem = "its score adds every region's best word; only every word's best region can be searched."
+            raise PresetError(located(self.preset, problem))
+        return model
+
+    @cached_property
+    def backbone(self) -> Backbone:
+        """What turns pixels into the regions that the model was trained on."""
+        recorded = presets.metadata(self.preset).get("dataset", {})
+        if not recorded.get("backbone"):
+            problem = "does not record which backbone its regions come from."
+            do = "Retrain on a folder of `vse-zoo features`, or use a built-in preset."
+            raise PresetError(located(self.preset, problem, field="dataset.backbone", do=do))
+        grid = recorded.get("grid")
+        return backbones.get(recorded["backbone"], (grid[0], grid[1]) if grid else None)
+
+    @property
+    def similarity(self) -> str:
+        """ "embedding" or "pairwise"."""
+        return str(self.model.similarity_kind)
+
+    @property
+    def image_size(self) -> int:
+        """Side of the square that the backbone sees."""
+        return self.backbone.image_size
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Of a photo's vectors: (E,), or (R, E) of a pairwise model."""
+        size = self.image_size
+        return self.encode(np.zeros((1, size, size, 3), np.uint8)).shape[1:]
+
+    def regions(self, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Pixels (B, S, S, 3) to regions (B, R, D), rounded as a dataset folder keeps them."""
+        limit = float(np.finfo(np.float16).max)
+        return np.clip(self.backbone.regions(pixels), -limit, limit).astype(np.float16).astype(np.float32)
+
+    def encode(self, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Pixels (B, S, S, 3) to vectors (B, *shape)."""
+        found = self.model.encode_image(self.regions(pixels))
+        if self.similarity == "embedding":
+            return np.asarray(found)
+        return found.items.reshape(len(found), -1, found.items.shape[1])
+
+    def encode_picture(self, picture: Image.Image) -> NDArray[np.float32]:
+        """One picture's vectors, *shape."""
+        return self.encode(square_pixels(picture, self.image_size)[None])[0]
+
+    def encode_text(self, text: str, language: str) -> NDArray[np.float32]:
+        """A sentence's vector (E,), or its words' vectors (W, E) of a pairwise model."""
+        found = self.model.encode_text(text, language)
+        return np.asarray(found if self.similarity == "embedding" else found.items)
+
+    def levels(self, scores: NDArray[np.floating], vectors: NDArray[np.float32]) -> NDArray[np.floating]:
+        """A query's scores (n,) so that they compare with those of others: sums over words are divided by the words."""
+        summed = self.similarity == "pairwise" and self.model.alignment.reduction == "sum"
+        return scores / len(vectors) if summed else scores

@@ -1,0 +1,51 @@
+"""What an index needs of whatever keeps and searches its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Backend", "Hits"]
+
+Hits = tuple[NDArray[np.int64], NDArray[np.float32]]
+"""Keys (n,) and their scores (n,), best first; equal scores by key."""
+
+
+class Backend(Protocol):
+    """Vectors by key. Every key, at least 1, has one unit vector (E,), or a set of R of them (R, E).
+
+    Of several steps each is done whole or, after a kill, may be done again: adding a key that is there replaces it, and
+    removing one that isn't does nothing.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(E,), or (R, E)."""
+
+    def __len__(self) -> int:
+        """The number of keys."""
+
+    def add(self, keys: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Keeps vectors (n, *shape) of keys (n,), all different; once it returns, a kill doesn't lose them."""
+
+    def remove(self, keys: Iterable[int]) -> None:
+        """Drops keys."""
+
+    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(n, *shape) of keys (n,), in their order; a key that isn't there is a `KeyError`."""
+
+    def search(self, query: NDArray[np.float32], k: int) -> Hits:
+        """The best ``k`` keys, or all where there are fewer.
+
+        A query (E,) is scored by its inner product with each vector; a query of W vectors (W, E) by
+        Σ_w max_r ⟨query_w, vector_r⟩ with each set (the MaxSim of late interaction).
+        """
+
+    def finish(self) -> None:
+        """Called when much was added or removed, and nothing will be for a while."""
+
+    def close(self) -> None:
+        """Gives back files and connections."""

@@ -1,0 +1,106 @@
+"""The commands of photo search, for `vse_zoo.cli`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from vse_zoo.errors import ConfigError
+from vse_zoo.search.answers import Answer, readable
+from vse_zoo.search.index import Index
+from vse_zoo.workflow.index import PRESET, index_photos
+
+__all__ = ["add_commands"]
+
+_LISTED = 20
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Adds ``index`` and ``search``."""
+    app.command()(index)
+    app.command()(search)
+
+
+def _say(text: str) -> None:
+    Console().print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def index(
+    photos: Annotated[Path, typer.Argument(help="Folder of photos; folders in it are searched too.")],
+    out: Annotated[Path, typer.Option(help="Folder of the index; made, or brought up to date.")],
+    preset: Annotated[
+        str | None, typer.Option(help=f"Built-in name, preset or run folder; {PRESET} for a new index.")
+    ] = None,
+) -> None:
+    """Make a folder of photos searchable; run it again after changes. Example: vse-zoo index ~/Photos --out photos"""
+    try:
+        done = index_photos(photos, out, preset)
+    except KeyboardInterrupt:
+        _say("Interrupted; what was done is kept. Run the same command to go on.")
+        raise SystemExit(130) from None
+    for path, reason in list(done.unreadable.items())[:_LISTED]:
+        _say(f"- left out {readable(Path(path))}: {reason}")
+    if len(done.unreadable) > _LISTED:
+        _say(f"- … and {len(done.unreadable) - _LISTED:,} more left out")
+    copies = f", {done.photos - done.contents:,} of them copies" if done.photos > done.contents else ""
+    _say(f"{done.photos:,} photos{copies}: {done.new:,} new, {done.changed:,} changed, {done.gone:,} gone.")
+    _say(f'Next: vse-zoo search {out} "a dog on the beach"')
+
+
+def search(
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder that vse-zoo index made.")],
+    query: Annotated[str | None, typer.Argument(help="What is in the photo.")] = None,
+    language: Annotated[str | None, typer.Option(help="Of the query, such as de; else found by its words.")] = None,
+    image: Annotated[Path | None, typer.Option(help="Instead of a query: a picture to find similar photos of.")] = None,
+    k: Annotated[int, typer.Option("-k", help="Photos to show.")] = 10,
+    min_confidence: Annotated[float | None, typer.Option(help="Leave out results less often right, 0 to 1.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with the photos there.")] = None,
+) -> None:
+    """Find photos by a sentence, or by a picture. Example: vse-zoo search photos "ein Hund am Strand" """
+    if (query is None) == (image is None):
+        raise ConfigError("search: expected a query, or a picture with --image.")
+    with Index.open(folder) as opened:
+        if image is not None:
+            answer = opened.search_image(image, k)
+        else:
+            answer = opened.search_text(query or "", language, k, min_confidence)
+    if html is not None:
+        from vse_zoo.search.page import write_page  # brings matplotlib
+
+        write_page(answer, html)
+    if as_json:
+        print(json.dumps(answer.as_json(), indent=2, ensure_ascii=False))
+        return
+    _show(answer)
+    if html is not None:
+        _say(f"Open {html}")
+
+
+def _show(answer: Answer) -> None:
+    if answer.unknown:
+        _say(f"Words that the model doesn't know ({answer.language}): {', '.join(answer.unknown)}")
+    if not answer.results:
+        _say("Nothing found." if answer.photos else "The index is empty.")
+        return
+    longest = max(len(str(result.path)) for result in answer.results)
+    console = Console()
+    table = Table(box=None, header_style="bold")
+    for name in ("", "score", "right", "photo"):
+        table.add_column(name, justify="left" if name == "photo" else "right", no_wrap=True)
+    for number, result in enumerate(answer.results, 1):
+        right = "" if result.confidence is None else f"{result.confidence:.0%}" + (" weak" if result.weak else "")
+        link = Text(readable(result.path), style=f"link {result.path.as_uri()}")
+        more = f" (+{len(result.copies)} copies)" if result.copies else ""
+        style = "dim" if result.weak else ""
+        table.add_row(str(number), f"{result.score:.3f}", right, link + Text(more), style=style)
+    # As wide as its content: a path that is broken in two can't be copied.
+    console.print(table, width=max(console.width, longest + 40), soft_wrap=True)
+    language = f" ({answer.language})" if answer.language else ""
+    _say(f"{answer.photos:,} photos searched{language}.")

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,7 +86,9 @@ def test_the_folder_has_what_is_documented(saved: Path) -> None:
 def test_saving_over_a_preset_replaces_it(copy: Path) -> None:
     model = create(seed=4)
     (copy / "assets" / "vocabulary.fr.txt").write_text("chien\n")
-    (copy / ".saving").mkdir()  # of a run that was killed
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    (copy / f".{dead.pid}.saving").mkdir()  # of a run that was killed
     (copy / "README.md").write_text("a card")
     model.save_to_preset(copy)
     assert presets.metadata(copy) == {}

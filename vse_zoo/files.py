@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from vse_zoo.errors import DataError, located
 
-__all__ = ["read_json", "replacing", "write_json", "write_text"]
+__all__ = ["read_json", "remove_leftovers", "replacing", "temporary_path", "write_json", "write_text"]
 
 
 @contextmanager
@@ -21,12 +22,45 @@ def replacing(path: Path) -> Iterator[Path]:
     The temporary name keeps the suffixes of ``path``, since writers such as Keras and NumPy look at them.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{os.getpid()}.{path.name}")
+    temporary = temporary_path(path)
     try:
         yield temporary
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_path(path: Path) -> Path:
+    """Where this process writes what will be ``path``: hidden, beside it, with the process's number in front."""
+    return path.with_name(f".{os.getpid()}.{path.name}")
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Removes temporary files and folders directly in ``folder`` that killed processes left; those in use stay.
+
+    Call it before this process writes there: what bears its number is of an earlier process, as in a new container.
+    """
+    for path in folder.glob(".*.*"):
+        number, _, _ = path.name[1:].partition(".")
+        if not number.isdecimal() or _is_another(int(number)):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _is_another(process: int) -> bool:
+    """Whether a process other than this one has that number now."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

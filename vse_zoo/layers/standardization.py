@@ -21,11 +21,11 @@ class Standardization(keras.layers.Layer):
         inputs: (B, D) float.
 
     Returns:
-        (B, D).
+        (B, D) float32: half precision would lose what tells vectors with a large mean apart.
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)
         self.supports_masking = True
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
@@ -43,8 +43,8 @@ class Standardization(keras.layers.Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """Shifts and scales; shapes in the class's documentation."""
-        return (ops.cast(inputs, self.compute_dtype) - self.mean) * self.scale
+        return (ops.cast(inputs, "float32") - self.mean) * self.scale
 
     def inverse(self, outputs: Tensor) -> Tensor:
         """(B, D) standardised vectors back to the inputs they came from."""
-        return outputs / self.scale + self.mean
+        return ops.cast(outputs, "float32") / self.scale + self.mean

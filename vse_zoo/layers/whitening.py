@@ -29,11 +29,11 @@ class Whitening(keras.layers.Layer):
         inputs: (B, D) float, D ≥ P.
 
     Returns:
-        (B, P).
+        (B, P) float32, as of `Standardization`.
     """
 
     def __init__(self, components: int, ridge: float = 1e-3, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)
         if components < 1 or ridge < 0:
             raise ValueError(f"components must be at least 1 and ridge not negative, got {components} and {ridge}.")
         self.supports_masking = True
@@ -71,8 +71,8 @@ class Whitening(keras.layers.Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """Projects and scales; shapes in the class's documentation."""
-        return ops.matmul(ops.cast(inputs, self.compute_dtype) - self.mean, self.kernel) * self.scale
+        return ops.matmul(ops.cast(inputs, "float32") - self.mean, self.kernel) * self.scale
 
     def inverse(self, outputs: Tensor) -> Tensor:
         """(B, P) components to the nearest (B, D) inputs that have them."""
-        return ops.matmul(outputs / self.scale, ops.transpose(self.kernel)) + self.mean
+        return ops.matmul(ops.cast(outputs, "float32") / self.scale, ops.transpose(self.kernel)) + self.mean

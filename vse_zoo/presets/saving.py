@@ -9,7 +9,7 @@ from typing import Any
 
 import keras
 
-from vse_zoo.files import write_json
+from vse_zoo.files import remove_leftovers, temporary_path, write_json
 from vse_zoo.presets.integrity import record_hashes
 from vse_zoo.presets.layout import ASSETS, CONFIG, METADATA, WEIGHTS, read_by_loading
 
@@ -19,6 +19,7 @@ __all__ = ["save"]
 def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None) -> None:
     """Writes a model as a preset, with the hashes of its files; a card that is there stays.
 
+    A model that computes in mixed precision has float32 weights, and its preset computes in float32.
     All files are written and hashed before the first takes its place, so that a kill can hardly leave files of two
     models side by side; if it does, the hashes tell.
 
@@ -28,9 +29,8 @@ def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None)
         metadata: figures and origin, plain JSON values.
     """
     folder = Path(folder)
-    staged = folder / ".saving"
-    # What a killed run left.
-    shutil.rmtree(staged, ignore_errors=True)
+    staged = temporary_path(folder / "saving")
+    remove_leftovers(folder)
     staged.mkdir(parents=True)
     try:
         _write(_uncompiled(model), staged, metadata or {})
@@ -63,7 +63,18 @@ def _replace(staged: Path, folder: Path) -> None:
 
 def _uncompiled(model: Any) -> Any:
     """A copy without the optimiser, whose state is twice the weights and of no use to those who load the preset."""
-    copy = type(model).from_config(model.get_config())
+    copy = type(model).from_config(_without_mixed_precision(model.get_config()))
     copy.build()
     copy.set_weights(model.get_weights())
     return copy
+
+
+def _without_mixed_precision(config: Any) -> Any:
+    """A configuration with float32 in the place of mixed policies, at any depth."""
+    if isinstance(config, list | tuple):
+        return type(config)(_without_mixed_precision(value) for value in config)
+    if not isinstance(config, dict):
+        return config
+    if config.get("class_name") == "DTypePolicy" and config["config"]["name"].startswith("mixed_"):
+        return keras.saving.serialize_keras_object(keras.DTypePolicy("float32"))
+    return {name: _without_mixed_precision(value) for name, value in config.items()}

@@ -17,7 +17,8 @@ class OptimizerConfig(Section):
     """AdamW, or SGD with Nesterov momentum.
 
     The rate falls by a cosine after a linear warm-up ("cosine"), by a factor once at an epoch ("step"), or by that
-    factor each time so many epochs have passed ("staircase").
+    factor each time so many epochs have passed ("staircase"). With ``gradient_accumulation_steps`` above 1 the weights
+    change once in so many batches, by their mean gradient, which is clipped then.
     """
 
     kind: Literal["adamw", "sgd"] = "adamw"
@@ -29,11 +30,18 @@ class OptimizerConfig(Section):
     step_factor: float = Field(0.1, gt=0)
     weight_decay: float = Field(1e-6, ge=0)
     clip_norm: float = Field(2.0, ge=0)
+    gradient_accumulation_steps: int = Field(1, gt=0)
 
     def optimizer(self, steps_per_epoch: int, epochs: int) -> keras.optimizers.Optimizer:
-        """The optimiser for a run of that many steps and epochs."""
+        """The optimiser for a run of that many batches an epoch and epochs."""
+        # Keras asks for the rate by the number of batches, also where it accumulates.
         rate = self._rate(steps_per_epoch, epochs)
-        shared: dict[str, Any] = {"weight_decay": self.weight_decay or None, "global_clipnorm": self.clip_norm or None}
+        accumulated = self.gradient_accumulation_steps
+        shared: dict[str, Any] = {
+            "weight_decay": self.weight_decay or None,
+            "global_clipnorm": self.clip_norm or None,
+            "gradient_accumulation_steps": accumulated if accumulated > 1 else None,
+        }
         if self.kind == "sgd":
             return keras.optimizers.SGD(rate, momentum=self.momentum, nesterov=True, **shared)
         optimizer = keras.optimizers.AdamW(rate, **{**shared, "weight_decay": self.weight_decay})

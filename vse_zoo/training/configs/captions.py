@@ -11,7 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from vse_zoo.data import Dataset, PairBatches
 from vse_zoo.preprocessing import TextPreprocessor
-from vse_zoo.training.configs.base import Section, TrainConfig
+from vse_zoo.training.configs.base import Section
+from vse_zoo.training.configs.precision import PrecisionTrainConfig
 
 __all__ = ["CaptionTrainConfig", "EncoderConfig"]
 
@@ -35,7 +36,7 @@ class EncoderConfig(Section):
         return word_skip
 
 
-class CaptionTrainConfig(TrainConfig):
+class CaptionTrainConfig(PrecisionTrainConfig):
     """What is trained on, for how long, from which seed."""
 
     languages: tuple[str, ...] | None = None

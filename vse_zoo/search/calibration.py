@@ -13,10 +13,18 @@ from vse_zoo.errors import PresetError, located
 from vse_zoo.files import read_json, write_json
 from vse_zoo.search.settings import CALIBRATION
 
-__all__ = ["WEAK", "Calibration", "Curve", "fit_curve"]
+__all__ = ["LENGTHS", "WEAK", "Calibration", "Curve", "fit_curve", "length_of"]
 
 WEAK = 0.1
 """Results less often right than this are marked."""
+LENGTHS = ("short", "long")
+"""Of queries. At the same score short ones, which fit more photos, are right about twice as often."""
+_SHORT = 5
+
+
+def length_of(words: int) -> str:
+    """ "short" for up to five words, or "long"."""
+    return LENGTHS[int(words > _SHORT)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,30 +69,29 @@ def fit_curve(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> Curve:
 class Calibration:
     """What scores of a preset mean.
 
-    It was measured on queries that have one right photo each among ``photos``. It holds for other collections as far as
-    the same share of their photos is right for a query, however many they are; for a query that nothing fits, it is too
-    high.
+    It holds for other collections, of any size, as far as about the same share of their photos is right for a query as
+    where it was measured. For a query that no photo fits it is too high.
 
     Args:
         split: where it was measured.
         photos: how many were searched.
         depth: results of each query that count, from the best on.
-        curves: score → share of right results, by language. Scores of a pairwise model that adds its words' are first
-            divided by their number.
+        curves: score → share of right results, by language and by `length_of` the query. Scores of a pairwise model
+            that adds its words' are first divided by their number.
         figures: of the measurement.
     """
 
     split: str
     photos: int
     depth: int
-    curves: dict[str, Curve]
+    curves: dict[str, dict[str, Curve]]
     figures: dict[str, Any]
 
     def write(self, preset: Path) -> None:
         """Writes it into a preset folder; `vse_zoo.presets.record_hashes` is then due."""
         curves = {
-            language: {"scores": curve.scores.round(6).tolist(), "shares": curve.shares.round(6).tolist()}
-            for language, curve in self.curves.items()
+            language: {length: _as_json(curve) for length, curve in by_length.items()}
+            for language, by_length in self.curves.items()
         }
         values = {"split": self.split, "photos": self.photos, "depth": self.depth, "figures": self.figures}
         write_json(preset / CALIBRATION, {**values, "curves": curves})
@@ -98,10 +105,21 @@ class Calibration:
         values = read_json(path)
         try:
             curves = {
-                language: Curve(np.array(curve["scores"], np.float64), np.array(curve["shares"], np.float64))
-                for language, curve in values["curves"].items()
+                language: {length: _from_json(by_length[length]) for length in LENGTHS}
+                for language, by_length in values["curves"].items()
             }
             return cls(values["split"], values["photos"], values["depth"], curves, values["figures"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             do = "Make it again: python recipes/calibrate.py."
             raise PresetError(located(path, f"damaged ({type(error).__name__}: {error}).", do=do)) from None
+
+
+def _as_json(curve: Curve) -> dict[str, list[float]]:
+    return {"scores": curve.scores.round(6).tolist(), "shares": curve.shares.round(6).tolist()}
+
+
+def _from_json(values: dict[str, list[float]]) -> Curve:
+    curve = Curve(np.array(values["scores"], np.float64), np.array(values["shares"], np.float64))
+    if not len(curve.scores) or curve.scores.shape != curve.shares.shape or curve.scores.ndim != 1:
+        raise ValueError(f"found {curve.scores.shape} scores and {curve.shares.shape} shares")
+    return curve

@@ -14,7 +14,7 @@ from vse_zoo.errors import ConfigError, PresetError, located
 from vse_zoo.images import load_image
 from vse_zoo.search.answers import Answer, Result
 from vse_zoo.search.backends import open_backend
-from vse_zoo.search.calibration import Calibration
+from vse_zoo.search.calibration import Calibration, length_of
 from vse_zoo.search.catalogue import Catalogue
 from vse_zoo.search.indexing import CATALOGUE
 from vse_zoo.search.protocol import Backend, Hits
@@ -22,6 +22,7 @@ from vse_zoo.search.settings import IndexSettings, preset_fingerprint
 
 if TYPE_CHECKING:
     from vse_zoo.search.encoding import Encoder
+    from vse_zoo.search.words import Query
 
 __all__ = ["Index"]
 
@@ -134,7 +135,7 @@ class Index:
         if read.known and self.count:
             vectors = self.encoder.encode_text(query, read.language)
             keys, scores = self._best(vectors, k)
-            found = self._results(keys, scores, self._confidences(scores, vectors, read.language), min_confidence)
+            found = self._results(keys, scores, self._confidences(scores, vectors, read), min_confidence)
         return Answer(query, read.language, read.words, read.unknown, found, self.count)
 
     def search_image(self, image: str | Path | Image.Image | NDArray[np.uint8], k: int = 10) -> Answer:
@@ -176,10 +177,10 @@ class Index:
         return rerank(self.backend, self.encoder.model, vectors, k)
 
     def _confidences(
-        self, scores: NDArray[np.float32], vectors: NDArray[np.float32], language: str
+        self, scores: NDArray[np.float32], vectors: NDArray[np.float32], read: Query
     ) -> NDArray[np.float64] | None:
-        curve = self.calibration.curves.get(language) if self.calibration else None
-        return curve(self.encoder.levels(scores, vectors)) if curve else None
+        curves = self.calibration.curves.get(read.language) if self.calibration else None
+        return curves[length_of(len(read.words))](self.encoder.levels(scores, vectors)) if curves else None
 
     def _results(
         self,

@@ -142,6 +142,7 @@ def test_vocabularies_are_assets_and_nothing_needs_xla(serve: Any, name: str) ->
     assert assets == {
         f"vocabulary.{language}.txt": list(served.model.preprocessor.vocabulary(language)[1:]) for language in languages
     }
+    assert str(folder.parents[1]).encode() not in (folder / "saved_model.pb").read_bytes(), "where it was made"
     graph = saved_model_pb2.SavedModel.FromString((folder / "saved_model.pb").read_bytes())
     functions = graph.meta_graphs[0].graph_def.library.function
     assert not [each.signature.name for each in functions if each.attr["_XlaMustCompile"].b]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,19 @@ class ServedText:
 def _table(preprocessor: TextPreprocessor, language: str, folder: Path) -> tf.lookup.StaticHashTable:
     path = folder / f"vocabulary.{language}.txt"
     write_text(path, "".join(f"{word}\n" for word in preprocessor.vocabulary(language)[UNKNOWN:]))
-    lines = tf.lookup.TextFileInitializer(
+    lines = _Lines(
         str(path), tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER
     )
     return tf.lookup.StaticHashTable(lines, default_value=0)
+
+
+class _Lines(tf.lookup.TextFileInitializer):
+    """Names the table after the contents of its file: TensorFlow would write the path of the exporting machine."""
+
+    def __init__(self, path: str, *arguments: Any) -> None:
+        self._digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        super().__init__(path, *arguments)
+
+    @property
+    def _shared_name(self) -> str:
+        return f"vocabulary_{self._digest}"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from vse_zoo.errors import ConfigError
 from vse_zoo.losses import ContrastiveLoss
 from vse_zoo.models import ContextAttentionVSE
 from vse_zoo.preprocessing import TextPreprocessor
@@ -124,6 +125,14 @@ def gradient(model: Any, arrays: dict[str, Any]) -> list[np.ndarray]:
 def test_one_is_no_accumulation(steps: int) -> None:
     optimizer = OptimizerConfig(gradient_accumulation_steps=steps).optimizer(10, 20)
     assert optimizer.gradient_accumulation_steps == (None if steps == 1 else steps)
+
+
+def test_under_a_strategy_it_is_refused() -> None:
+    expected = r"field 'optimizer\.gradient_accumulation_steps': found 2, expected 1 under a strategy"
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        OptimizerConfig().optimizer(10, 20)
+        with pytest.raises(ConfigError, match=expected):
+            OptimizerConfig(gradient_accumulation_steps=2).optimizer(10, 20)
 
 
 @pytest.mark.slow

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import keras
+import tensorflow as tf
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from vse_zoo.errors import ConfigError
 from vse_zoo.training.configs.base import Section, TrainConfig
 
 __all__ = ["OptimizerConfig", "WithOptimizer"]
@@ -33,10 +35,18 @@ class OptimizerConfig(Section):
     gradient_accumulation_steps: int = Field(1, gt=0)
 
     def optimizer(self, steps_per_epoch: int, epochs: int) -> keras.optimizers.Optimizer:
-        """The optimiser for a run of that many batches an epoch and epochs."""
+        """The optimiser for a run of that many batches an epoch and epochs.
+
+        Raises:
+            ConfigError: gradients are to be accumulated under a strategy, where Keras can't.
+        """
         # Keras asks for the rate by the number of batches, also where it accumulates.
         rate = self._rate(steps_per_epoch, epochs)
         accumulated = self.gradient_accumulation_steps
+        if accumulated > 1 and tf.distribute.has_strategy():
+            problem = f"found {accumulated}, expected 1 under a strategy, where Keras can't accumulate."
+            do = "Raise train.batch_size instead: a replica holds its share of a batch only."
+            raise ConfigError(f"field 'optimizer.gradient_accumulation_steps': {problem} {do}")
         shared: dict[str, Any] = {
             "weight_decay": self.weight_decay or None,
             "global_clipnorm": self.clip_norm or None,

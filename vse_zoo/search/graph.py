@@ -51,6 +51,13 @@ class Graph:
         """Up to ``k`` keys near a query (E,)."""
         return self._mapped.search(query, k).keys.astype(np.int64)
 
+    def forget(self) -> None:
+        """Removes the files."""
+        self._note.unlink(missing_ok=True)
+        self._path.unlink(missing_ok=True)
+        self._covered = None
+        self.__dict__.pop("_mapped", None)
+
     def update(self, keys: NDArray[np.int64], vectors: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> None:
         """Brings the graph up to the keys (rows,), of which 0 are none, by the vectors of those that it lacks."""
         if not _installed() or self.covers(keys):

@@ -95,11 +95,19 @@ def _list(root: Path, folder: str, files: dict[str, Stamp]) -> tuple[list[str], 
             if entry.name.startswith("."):
                 continue
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir():
+            if _is_folder(entry):
                 (links if entry.is_symlink() else folders).append(path)
             elif os.path.splitext(entry.name)[1].lower() in ENDINGS and (stamp := _stamp(entry)):
                 files[path] = stamp
     return folders, links
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """False for a link to itself, too."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _stamp(entry: os.DirEntry[str]) -> Stamp | None:

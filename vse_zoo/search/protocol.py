@@ -17,8 +17,8 @@ Hits = tuple[NDArray[np.int64], NDArray[np.float32]]
 class Backend(Protocol):
     """Vectors by key. Every key, at least 1, has one unit vector (E,), or a set of R of them (R, E).
 
-    Of several steps each is done whole or, after a kill, may be done again: adding a key that is there replaces it, and
-    removing one that isn't does nothing.
+    After a kill a step may be done again: adding a key that is there replaces it, and removing one that isn't does
+    nothing. A key that was removed never comes back.
     """
 
     @property

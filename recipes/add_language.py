@@ -18,7 +18,7 @@ from vse_zoo.data import Dataset, PairBatches
 from vse_zoo.errors import ConfigError
 from vse_zoo.models import ContextAttentionVSE
 from vse_zoo.models.context_attention import extend_language
-from vse_zoo.training import AddLanguageConfig, DevRetrieval, Run, load_config
+from vse_zoo.training import AddLanguageConfig, DevRetrieval, Run, load_config, strategy_scope
 
 CONFIGS = Path(__file__).parent / "configs" / "add_language"
 
@@ -42,26 +42,29 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
+    strategy: Annotated[str, typer.Option(help="none, mirrored (this machine's GPUs) or multi_worker.")] = "none",
 ) -> None:
     """Train the new language's encoder, keep the best epoch by dev rsum as a preset in OUT/best."""
     path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
     settings = load_config(path, AddLanguageConfig, seed=seed, epochs=epochs)
     train = settings.train
     dataset = Dataset.open(data)
-    keras.utils.set_random_seed(train.seed)
-    model = extended(settings, dataset)
-    run = Run(out, settings, dataset, resume)
+    with strategy_scope(strategy):
+        keras.utils.set_random_seed(train.seed)
+        model = extended(settings, dataset)
+        run = Run(out, settings, dataset, resume)
 
-    # One of an image's captions an epoch: the new language has few, which all of the others' would repeat.
-    tokenize = model.preprocessor.ragged
-    batches = PairBatches(
-        dataset, "train", tokenize, model.languages, train.batch_size, captions="one", seed=train.seed
-    )
-    model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, train.epochs), jit_compile=False)
-    run.restore(model, batches.steps_per_epoch)
+        # One of an image's captions an epoch: the new language has few, which all of the others' would repeat.
+        tokenize = model.preprocessor.ragged
+        batches = PairBatches(
+            dataset, "train", tokenize, model.languages, train.batch_size, captions="one", seed=train.seed
+        )
+        model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, train.epochs), jit_compile=False)
+        run.restore(model)
+
     with run.interruptible(model):
         model.fit(
-            batches.dataset(run.epoch),
+            run.batches(batches),
             steps_per_epoch=batches.steps_per_epoch,
             initial_epoch=run.epoch,
             epochs=train.epochs,

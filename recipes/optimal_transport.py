@@ -15,7 +15,7 @@ import typer
 from vse_zoo.cli import console_errors
 from vse_zoo.data import Dataset
 from vse_zoo.models import TransportVSE
-from vse_zoo.training import DevRetrieval, OptimalTransportConfig, Run, load_config
+from vse_zoo.training import DevRetrieval, OptimalTransportConfig, Run, load_config, strategy_scope
 
 CONFIGS = Path(__file__).parent / "configs" / "optimal_transport"
 
@@ -27,30 +27,32 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
+    strategy: Annotated[str, typer.Option(help="none, mirrored (this machine's GPUs) or multi_worker.")] = "none",
 ) -> None:
     """Train, keep the best epoch by dev rsum as a preset in OUT/best."""
     path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
     settings = load_config(path, OptimalTransportConfig, seed=seed, epochs=epochs)
     train, sizes = settings.train, settings.model
     dataset = Dataset.open(data)
-    run = Run(out, settings, dataset, resume)
-    keras.utils.set_random_seed(train.seed)
+    with strategy_scope(strategy), train.policy():
+        run = Run(out, settings, dataset, resume)
+        keras.utils.set_random_seed(train.seed)
 
-    preprocessor, batches = train.data(dataset)
-    model = TransportVSE(
-        preprocessor,
-        dataset.region_dim,
-        **sizes.model_dump(),
-        ranking_loss=settings.ranking.loss(),
-    )
-    model.build()
-    model.image_encoder.adapt(*dataset.regions(dataset.indices("train")[:2000]))
-    model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, train.epochs), jit_compile=False)
-    run.restore(model, batches.steps_per_epoch)
+        preprocessor, batches = train.data(dataset)
+        model = TransportVSE(
+            preprocessor,
+            dataset.region_dim,
+            **sizes.model_dump(),
+            ranking_loss=settings.ranking.loss(),
+        )
+        model.build()
+        model.image_encoder.adapt(*dataset.regions(dataset.indices("train")[:2000]))
+        model.compile(settings.optimizer.optimizer(batches.steps_per_epoch, train.epochs), jit_compile=False)
+        run.restore(model)
 
     with run.interruptible(model):
         model.fit(
-            batches.dataset(run.epoch),
+            run.batches(batches),
             steps_per_epoch=batches.steps_per_epoch,
             initial_epoch=run.epoch,
             epochs=train.epochs,

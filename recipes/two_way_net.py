@@ -19,7 +19,7 @@ from vse_zoo.data import Dataset, PairBatches, TwoViewBatches, TwoViewData, pool
 from vse_zoo.features.fisher import FisherVectors, fisher_matrix, fit_fisher_vectors, vectors_of_words
 from vse_zoo.models import TwoWayNet
 from vse_zoo.preprocessing import TextPreprocessor
-from vse_zoo.training import DevCorrelation, DevRetrieval, Run, TwoWayNetConfig, load_config
+from vse_zoo.training import DevCorrelation, DevRetrieval, Run, TwoWayNetConfig, load_config, strategy_scope
 
 SAMPLE = 30_000
 CONFIGS = Path(__file__).parent / "configs" / "two_way_net"
@@ -64,29 +64,31 @@ def of_sentences(settings: TwoWayNetConfig, dataset: Dataset, fit: bool) -> tupl
     return model, batches, DevRetrieval(dataset)
 
 
-def train(settings: TwoWayNetConfig, data: Path, out: Path, resume: bool) -> Run:
+def train(settings: TwoWayNetConfig, data: Path, out: Path, resume: bool, strategy: str = "none") -> Run:
     """Trains as the configuration says; the run that holds the best epoch."""
     opened = Dataset.open(data) if settings.sentences else TwoViewData.open(data)
-    run = Run(out, settings, opened, resume)
-    keras.utils.set_random_seed(settings.train.seed)
+    with strategy_scope(strategy), settings.train.policy():
+        run = Run(out, settings, opened, resume)
+        keras.utils.set_random_seed(settings.train.seed)
 
-    if isinstance(opened, TwoViewData):
-        model, batches, dev = of_matrices(settings, opened)
-    else:
-        model, batches, dev = of_sentences(settings, opened, fit=not run.begun)
-    steps = batches.steps_per_epoch
-    model.compile(
-        settings.optimizer.optimizer(steps, settings.train.epochs),
-        # XLA can't compile Fisher vectors: their number of words is not known beforehand.
-        jit_compile=settings.sentences is None,
-        # Several short steps a call, in whole calls an epoch.
-        steps_per_execution=1 if settings.sentences else max(n for n in range(1, 21) if steps % n == 0),
-    )
-    run.restore(model, steps)
+        if isinstance(opened, TwoViewData):
+            model, batches, dev = of_matrices(settings, opened)
+        else:
+            model, batches, dev = of_sentences(settings, opened, fit=not run.begun)
+        steps = batches.steps_per_epoch
+        # XLA can't compile Fisher vectors, whose number of words is not known beforehand, nor steps of replicas.
+        compiled = settings.sentences is None and strategy == "none"
+        model.compile(
+            settings.optimizer.optimizer(steps, settings.train.epochs),
+            jit_compile=compiled,
+            # Several short steps a call, in whole calls an epoch.
+            steps_per_execution=max(n for n in range(1, 21) if steps % n == 0) if compiled else 1,
+        )
+        run.restore(model)
 
     with run.interruptible(model):
         model.fit(
-            batches.dataset(run.epoch),
+            run.batches(batches),
             steps_per_epoch=steps,
             initial_epoch=run.epoch,
             epochs=settings.train.epochs,
@@ -103,10 +105,11 @@ def main(
     seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out after its last finished epoch.")] = False,
+    strategy: Annotated[str, typer.Option(help="none, mirrored (this machine's GPUs) or multi_worker.")] = "none",
 ) -> None:
     """Train, keep the best epoch by its dev figure as a preset in OUT/best."""
     path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    run = train(load_config(path, TwoWayNetConfig, seed=seed, epochs=epochs), data, out, resume)
+    run = train(load_config(path, TwoWayNetConfig, seed=seed, epochs=epochs), data, out, resume, strategy)
     print(f"The best model is in {run.best}. Next: vse-zoo evaluate {out} --data {data} --split test")
 
 

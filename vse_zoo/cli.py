@@ -167,9 +167,13 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Instead of the configuration's seed.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Instead of the configuration's number of epochs.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
+    strategy: Annotated[
+        str, typer.Option(help="none, mirrored (this machine's GPUs) or multi_worker (several machines).")
+    ] = "none",
 ) -> None:
     """Train a model. Example: vse-zoo train context_attention --data data/mine --out runs/first --config flickr8k"""
-    run_recipe(recipe, data, out, config=config, seed=seed, epochs=epochs, resume=resume)
+    options: dict[str, Any] = {"config": config, "seed": seed, "epochs": epochs, "resume": resume}
+    run_recipe(recipe, data, out, **options, strategy=strategy)
 
 
 @app.command()

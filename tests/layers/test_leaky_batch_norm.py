@@ -60,8 +60,16 @@ def test_the_regulariser_counts_the_gamma_of_both_directions() -> None:
     np.testing.assert_allclose(sum(layer.losses), expected, rtol=1e-6)
 
 
-def test_synchronized_is_passed_on() -> None:
-    assert all(norm.synchronized for norm in LeakyBatchNorm(synchronized=True).norms)
+def test_synchronized_changes_nothing_on_one_device() -> None:
+    """Not even a bit, and no name in a weight file; on several see tests/training/test_replicas.py."""
+    alone = LeakyBatchNorm(synchronized=False)
+    alone.build(X.shape)
+    together = LeakyBatchNorm(synchronized=True)
+    together.build(X.shape)
+    together.set_weights(alone.get_weights())
+    np.testing.assert_array_equal(together(X, training=True), alone(X, training=True))
+    names = [[type(norm).__name__ for norm in layer.norms] for layer in (alone, together)]
+    assert names[0] == names[1]
 
 
 def test_an_unknown_place_is_refused() -> None:

@@ -7,10 +7,26 @@ from typing import Any, Literal
 import keras
 from keras import ops
 
+from vse_zoo.ops.replicas import replica_count, sum_over_replicas
+
 __all__ = ["LeakyBatchNorm"]
 
 Tensor = Any
 Place = Literal["after", "before", "none"]
+
+
+class BatchNormalization(keras.layers.BatchNormalization):
+    """Keras' layer, by the moments of the global batch of all replicas; weight files know it by its class's name.
+
+    Keras' own ``synchronized`` takes the variance as E[x²] − E[x]², which loses digits and differs from one device.
+    """
+
+    def _moments(self, inputs: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        if replica_count() == 1:
+            return super()._moments(inputs, mask)
+        count, total = sum_over_replicas([ops.cast(ops.shape(inputs)[0], inputs.dtype), ops.sum(inputs, axis=0)])
+        mean = total / count
+        return mean, sum_over_replicas(ops.sum(ops.square(inputs - mean), axis=0)) / count
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
@@ -23,7 +39,7 @@ class LeakyBatchNorm(keras.layers.Layer):
         gamma_regularizer: of both directions' γ, such as `vse_zoo.regularizers.InverseGamma`.
         momentum: of the running statistics.
         epsilon: added to the variance.
-        synchronized: statistics over the batches of all replicas.
+        synchronized: statistics over the batches of all replicas, as of one device.
 
     Call arguments:
         inputs: (B, units).
@@ -41,7 +57,7 @@ class LeakyBatchNorm(keras.layers.Layer):
         gamma_regularizer: Any = None,
         momentum: float = 0.99,
         epsilon: float = 1e-3,
-        synchronized: bool = False,
+        synchronized: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -57,12 +73,12 @@ class LeakyBatchNorm(keras.layers.Layer):
         self.norms = () if place == "none" else (self._norm("forward_norm"), self._norm("reverse_norm"))
 
     def _norm(self, name: str) -> keras.layers.BatchNormalization:
-        return keras.layers.BatchNormalization(
+        kind = BatchNormalization if self.synchronized else keras.layers.BatchNormalization
+        return kind(
             momentum=self.momentum,
             epsilon=self.epsilon,
             gamma_initializer=keras.initializers.RandomUniform(0.95, 1.05),
             gamma_regularizer=self.gamma_regularizer,
-            synchronized=self.synchronized,
             dtype=self.dtype_policy,
             name=name,
         )

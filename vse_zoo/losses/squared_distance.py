@@ -30,5 +30,9 @@ class SquaredDistance(BatchLoss):
 
     def call(self, vectors: Tensor, other_vectors: Tensor) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
+        return ops.mean(self.rows(vectors, other_vectors))
+
+    def rows(self, vectors: Tensor, other_vectors: Tensor) -> Tensor:
+        """(B,) ``‖a − b‖²`` of each row, whose mean is the loss."""
         difference = ops.cast(vectors, "float32") - ops.cast(other_vectors, "float32")
-        return ops.mean(ops.sum(ops.square(difference), axis=-1))
+        return ops.sum(ops.square(difference), axis=-1)

@@ -7,13 +7,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import keras
 import numpy as np
 import tensorflow as tf
 
 from vse_zoo import presets
 from vse_zoo.errors import DataError, PresetError, located
 from vse_zoo.features import Backbone
+from vse_zoo.models.replicated import ReplicatedModel
 from vse_zoo.preprocessing import TextPreprocessor
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Tensor = Any
 Array = np.ndarray
 
 
-class VSEModel(keras.Model):
+class VSEModel(ReplicatedModel):
     """A visual-semantic embedding: subclasses implement `embed_image`, `embed_text`, `build` and `compute_loss`.
 
     Training calls the model on a batch (vse_zoo.data.pipeline) through `model.fit`; users call `encode_image`,

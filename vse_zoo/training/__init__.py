@@ -8,10 +8,11 @@ from vse_zoo.training.configs import (
     TwoWayNetConfig,
     load_config,
 )
-from vse_zoo.training.dev import DevCorrelation, DevRetrieval
+from vse_zoo.training.dev import DevCorrelation, DevRetrieval, DevSentences
 from vse_zoo.training.grid import run_grid
 from vse_zoo.training.history import read_history
 from vse_zoo.training.run import Run
+from vse_zoo.training.strategies import strategy_scope
 from vse_zoo.training.text_inputs import TextInputs
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "OptimalTransportConfig",
     "DevCorrelation",
     "DevRetrieval",
+    "DevSentences",
     "EpochSeeds",
     "Run",
     "TextInputs",
@@ -29,4 +31,5 @@ __all__ = [
     "load_config",
     "read_history",
     "run_grid",
+    "strategy_scope",
 ]

@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import h5py
 import keras
+import tensorflow as tf
 
 from vse_zoo import presets
 from vse_zoo.files import replacing
 
-__all__ = ["BestPreset", "Checkpoint", "EpochSeeds"]
+__all__ = ["BestPreset", "Checkpoint", "EpochSeeds", "epochs_done"]
+
+_STEPS = 1 << 20
+"""Far more than a run draws, and 2,000 times that fits into 32 bits."""
 
 
 class EpochSeeds(keras.callbacks.Callback):
@@ -33,8 +38,17 @@ class EpochSeeds(keras.callbacks.Callback):
             for layer in self.model._flatten_layers()
             if hasattr(layer, "seed_generator") and getattr(layer, "rate", 0) > 0
         ]
+        strategy = self.model.distribute_strategy
         for number, generator in enumerate(generators):
-            generator.state.assign([self.seed * 1_000 + number, epoch])
+            if strategy.num_replicas_in_sync == 1:
+                generator.state.assign([self.seed * 1_000 + number, epoch])
+            else:
+                strategy.run(self._start, (generator, number, epoch))
+
+    def _start(self, generator: Any, number: int, epoch: int) -> None:
+        """On one of several replicas, whose rows would all get the same masks otherwise."""
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        generator.state.assign([self.seed * 1_000 + number, epoch + replica * _STEPS])
 
 
 class BestPreset(keras.callbacks.Callback):
@@ -65,7 +79,7 @@ class BestPreset(keras.callbacks.Callback):
 
 
 class Checkpoint(keras.callbacks.Callback):
-    """Saves weights and optimiser after each epoch in one file, so that a kill can't part them.
+    """Saves weights, optimiser and the number of epochs after each epoch in one file, so that a kill can't part them.
 
     Args:
         path: ends in ".weights.h5". Put this callback last: the others are then done when an epoch counts as done.
@@ -79,3 +93,17 @@ class Checkpoint(keras.callbacks.Callback):
         """Saves the whole training state."""
         with replacing(self.path) as temporary:
             self.model.save_weights(temporary)
+            with h5py.File(temporary, "r+") as file:
+                file.attrs["epochs_done"] = epoch + 1
+
+
+def epochs_done(path: Path) -> int:
+    """The number of epochs after which `Checkpoint` saved.
+
+    The optimiser's steps don't tell it: it may take one in several batches, and none where float16 overflows.
+
+    Args:
+        path: of the file.
+    """
+    with h5py.File(path) as file:
+        return int(file.attrs["epochs_done"])

@@ -6,17 +6,21 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import keras
+import tensorflow as tf
 
 from vse_zoo import presets
 from vse_zoo.data import Dataset, TwoViewData
 from vse_zoo.errors import ConfigError, located
-from vse_zoo.files import read_json, write_json
-from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds
+from vse_zoo.files import read_json, remove_leftovers, write_json
+from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds, epochs_done
 from vse_zoo.training.configs.optimizer import WithOptimizer
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history, write_history
+from vse_zoo.training.strategies.batches import Batches, replica_batches
+from vse_zoo.training.strategies.workers import check_alike, is_chief
 
 __all__ = ["Run"]
 
@@ -25,7 +29,7 @@ class Run:
     """A run that can be resumed at the last finished epoch.
 
     ``run.json`` (configuration and data), ``log.csv``, ``last.weights.h5`` (with the optimiser), ``best/`` (a preset),
-    ``tensorboard/``.
+    ``tensorboard/``. Make it in the `strategy_scope` of the model: with several workers the chief alone writes it.
 
     Args:
         folder: of the run.
@@ -42,6 +46,8 @@ class Run:
         self.folder = folder
         self.config = config
         self.epoch = 0
+        self._strategy = tf.distribute.get_strategy()
+        self._writes = is_chief(self._strategy)
         record = {"config": config.model_dump(mode="json"), "dataset": data.identity}
         path = folder / "run.json"
         if folder.is_file():
@@ -54,20 +60,31 @@ class Run:
             raise ConfigError(
                 located(path, "the run there has another configuration or other data.", do="Name another folder.")
             )
-        write_json(path, record)
+        if self._writes:
+            for place in (folder, self.best):
+                remove_leftovers(place)
+            write_json(path, record)
         self._metadata = record
 
-    def restore(self, model: keras.Model, steps_per_epoch: int) -> None:
+    def restore(self, model: keras.Model) -> None:
         """Loads the last finished epoch into a built and compiled model; `epoch` is the one to go on with."""
         if self.begun:
             model.optimizer.build(model.trainable_variables)
             model.load_weights(self._checkpoint)
-            self.epoch = int(model.optimizer.iterations) // steps_per_epoch
-        # A kill between log and checkpoint leaves the row of an epoch that will be run again.
-        write_history(self.folder, read_history(self.folder)[: self.epoch])
+            self.epoch = epochs_done(self._checkpoint)
+        check_alike(self._strategy, {"epochs done": self.epoch, "what they train, and on which data": self._metadata})
+        if self._writes:
+            # A kill between log and checkpoint leaves the row of an epoch that will be run again.
+            write_history(self.folder, read_history(self.folder)[: self.epoch])
+
+    def batches(self, batches: Batches) -> Any:
+        """The batches to go on with, for ``model.fit``; under a strategy each replica gets its rows of every batch."""
+        return replica_batches(batches, self.epoch, self._strategy)
 
     def callbacks(self, dev: DevRetrieval | DevCorrelation) -> list[keras.callbacks.Callback]:
-        """Dev figures, logs, best preset and checkpoint, in the order that they need."""
+        """Dev figures, logs, best preset and checkpoint, in the order that they need; none of it on other workers."""
+        if not self._writes:
+            return [EpochSeeds(self.config.train.seed)]
         best = max((float(row[dev.monitor]) for row in read_history(self.folder)), default=-math.inf)
         return [
             EpochSeeds(self.config.train.seed),
@@ -84,6 +101,8 @@ class Run:
         try:
             yield
         except KeyboardInterrupt:
+            if not self._writes:
+                raise SystemExit(130) from None
             if not (self.best / "model.weights.h5").exists():
                 presets.save(model, self.best, {**self._metadata, "note": "interrupted within the first epoch"})
             print(f"\nInterrupted. The best model so far is in {self.best}; go on with --resume.")

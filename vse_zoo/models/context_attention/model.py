@@ -15,6 +15,7 @@ from vse_zoo.losses import ContrastiveLoss, DiversityLoss, TripletLoss
 from vse_zoo.models.base import VSEModel
 from vse_zoo.models.context_attention.contextual import ContextualWords
 from vse_zoo.models.context_attention.encoders import RegionEncoder, SentenceEncoder
+from vse_zoo.ops.replicas import gather_rows, share
 from vse_zoo.preprocessing import PiecePreprocessor, TextPreprocessor
 
 __all__ = ["ContextAttentionVSE"]
@@ -141,27 +142,28 @@ class ContextAttentionVSE(VSEModel):
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Tensor:
-        """Eq. 4 of the paper; its parts are updated as metrics."""
+        """Eq. 4 of the paper, over the batches of all replicas; its parts are updated as metrics."""
         regularization = sum(self.losses)
-        present = {"image": ops.ones_like(x["image_id"], dtype="bool"), **x["text_mask"]}
+        views = {name: gather_rows(heads) for name, heads in y_pred.items()}
+        ids = gather_rows(x["image_id"])
+        present = {"image": ops.ones_like(ids, dtype="bool")}
+        present |= {language: gather_rows(mask) for language, mask in x["text_mask"].items()}
         parts = {
-            "ranking": self._ranking(x, y_pred, present, [("image", language) for language in self.languages]),
-            "language_ranking": self._ranking(x, y_pred, present, list(combinations(self.languages, 2))),
-            "diversity": self._diversity(y_pred, present),
+            "ranking": self._ranking(ids, views, present, [("image", language) for language in self.languages]),
+            "language_ranking": self._ranking(ids, views, present, list(combinations(self.languages, 2))),
+            "diversity": self._diversity(views, present),
         }
         for name, value in parts.items():
             self.loss_parts[name].update_state(value)
         pairs = parts["ranking"] + self.language_weight * parts["language_ranking"]
-        return pairs + self.diversity_weight * parts["diversity"] + regularization
+        return share(pairs + self.diversity_weight * parts["diversity"] + regularization)
 
-    def _ranking(self, x: Any, views: Any, present: Any, pairs: list[tuple[str, str]]) -> Tensor:
+    def _ranking(self, ids: Tensor, views: Any, present: Any, pairs: list[tuple[str, str]]) -> Tensor:
         step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
         total = ops.zeros(())
         for row, column in pairs:
             scores = ops.matmul(_embedding(views[row]), ops.transpose(_embedding(views[column])))
-            total += self.ranking_loss(
-                scores, x["image_id"], row_mask=present[row], column_mask=present[column], step=step
-            )
+            total += self.ranking_loss(scores, ids, row_mask=present[row], column_mask=present[column], step=step)
         return total
 
     def _diversity(self, views: Any, present: Any) -> Tensor:

@@ -12,6 +12,7 @@ from vse_zoo.losses import ContrastiveLoss, TripletLoss
 from vse_zoo.models.optimal_transport.encoders import RegionMap, WordEncoder
 from vse_zoo.models.optimal_transport.similarity import AlignmentSimilarity
 from vse_zoo.models.pairwise import PairwiseVSEModel
+from vse_zoo.ops.replicas import gather_rows, share
 from vse_zoo.preprocessing import TextPreprocessor
 
 __all__ = ["TransportVSE"]
@@ -110,7 +111,9 @@ class TransportVSE(PairwiseVSEModel):
         return languages + [(f"{one}_{other}", one, other) for one, other in two]
 
     def _scores(self, rows: tuple[Tensor, Tensor], columns: tuple[Tensor, Tensor]) -> Tensor:
-        return self.alignment(rows[0], columns[0], region_mask=rows[1], word_mask=columns[1])
+        """Scores of this replica's rows with the columns of all replicas: so they divide the work among them."""
+        vectors, mask = gather_rows(columns[0]), gather_rows(columns[1])
+        return self.alignment(rows[0], vectors, region_mask=rows[1], word_mask=mask)
 
     def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
         """(B, R, D) regions and (B, R) mask to (B, R, E) unit vectors."""
@@ -123,15 +126,17 @@ class TransportVSE(PairwiseVSEModel):
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Tensor:
-        """The ranking loss of every language, and γ times that of every two languages."""
+        """The ranking loss of every language, and γ times that of every two, over the batches of all replicas."""
         loss = sum(self.losses) + ops.zeros(())
-        present = {"image": ops.ones_like(x["image_id"], dtype="bool"), **x["text_mask"]}
+        ids = gather_rows(x["image_id"])
+        present = {"image": ops.ones_like(ids, dtype="bool")}
+        present |= {language: gather_rows(mask) for language, mask in x["text_mask"].items()}
         step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
         for name, row, column in self._pairs():
             masks = {"row_mask": present[row], "column_mask": present[column]}
-            ranking = self.ranking_loss(y_pred[name], x["image_id"], **masks, step=step)
+            ranking = self.ranking_loss(gather_rows(y_pred[name]), ids, **masks, step=step)
             loss += ranking if row == "image" else self.language_weight * ranking
-        return loss
+        return share(loss)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

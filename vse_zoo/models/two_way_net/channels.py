@@ -33,7 +33,7 @@ class Architecture:
         weight_decay: λ_w, of Σ ‖W‖² over the kernels.
         gamma_strength: λ_γ, of Σ 1/γ² over both channels.
         momentum: of the running statistics of batch normalisation.
-        synchronized: batch statistics over all replicas.
+        synchronized: batch statistics over the batches of all replicas, as of one device.
     """
 
     layer_sizes: tuple[int, ...]
@@ -47,7 +47,7 @@ class Architecture:
     weight_decay: float = 0.05
     gamma_strength: float = 0.05
     momentum: float = 0.99
-    synchronized: bool = False
+    synchronized: bool = True
 
     @classmethod
     def options(cls) -> list[str]:

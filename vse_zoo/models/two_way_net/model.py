@@ -16,6 +16,7 @@ from vse_zoo.layers import Standardization, Whitening, l2_normalize
 from vse_zoo.losses import CanonicalDistance, ContrastiveLoss, Decorrelation, SquaredDistance, TripletLoss
 from vse_zoo.models.base import VSEModel
 from vse_zoo.models.two_way_net.channels import Architecture, Channels
+from vse_zoo.ops.replicas import gather_rows, share
 from vse_zoo.preprocessing import TextPreprocessor
 
 __all__ = ["TwoWayNet"]
@@ -152,12 +153,12 @@ class TwoWayNet(VSEModel):
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Tensor:
-        """The compound loss; its parts are updated as metrics."""
+        """The compound loss, over the batches of all replicas; its parts are updated as metrics."""
         regularization = sum(self.losses)
-        h, g = y_pred["h"], y_pred["g"]
+        h, g = gather_rows(y_pred["h"]), gather_rows(y_pred["g"])
         parts = {
-            "reconstruction_x": self.distance(y_pred["x"], y_pred["x_reconstructed"]),
-            "reconstruction_y": self.distance(y_pred["y"], y_pred["y_reconstructed"]),
+            "reconstruction_x": self._reconstruction(y_pred["x"], y_pred["x_reconstructed"]),
+            "reconstruction_y": self._reconstruction(y_pred["y"], y_pred["y_reconstructed"]),
             "mid": self.distance(h, g),
             "decorrelation": self.decorrelation(h) + self.decorrelation(g),
         }
@@ -167,13 +168,17 @@ class TwoWayNet(VSEModel):
             parts["ranking"] = self._ranking(x, h, g)
         for name, value in parts.items():
             self.loss_parts[name].update_state(value)
-        return sum(self._weight(name) * value for name, value in parts.items()) + regularization
+        return share(sum(self._weight(name) * value for name, value in parts.items()) + regularization)
+
+    def _reconstruction(self, view: Tensor, reconstructed: Tensor) -> Tensor:
+        # Distances are gathered, not the views, which are wide.
+        return ops.mean(gather_rows(self.distance.rows(view, reconstructed)))
 
     def _weight(self, part: str) -> float:
         return float(getattr(self, f"{part.removesuffix('_x').removesuffix('_y')}_weight"))
 
     def _ranking(self, batch: Mapping[str, Any], h: Tensor, g: Tensor) -> Tensor:
-        ids = batch["image_id"] if "image_id" in batch else ops.arange(ops.shape(h)[0])
+        ids = gather_rows(batch["image_id"]) if "image_id" in batch else ops.arange(ops.shape(h)[0])
         step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
         return self.ranking_loss(ops.matmul(_unit(h), ops.transpose(_unit(g))), ids, step=step)
 
@@ -218,10 +223,12 @@ class TwoWayNet(VSEModel):
         )
 
     def _encode_x(self, x: Tensor) -> Tensor:
-        return self.channels.forward(self.scale_x(x), 0, self.channels.architecture.position)
+        h = self.channels.forward(self.scale_x(x), 0, self.channels.architecture.position)
+        return ops.cast(h, "float32")
 
     def _encode_y(self, y: Tensor) -> Tensor:
-        return self.channels.backward(self.scale_y(y), len(self.layer_sizes) + 1, self.channels.architecture.position)
+        g = self.channels.backward(self.scale_y(y), len(self.layer_sizes) + 1, self.channels.architecture.position)
+        return ops.cast(g, "float32")
 
     def _reconstruct_x(self, y: Tensor) -> Tensor:
         return self.scale_x.inverse(self.channels.backward(self.scale_y(y), len(self.layer_sizes) + 1, 0))

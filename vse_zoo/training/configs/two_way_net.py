@@ -7,8 +7,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from vse_zoo.losses import Decorrelation
-from vse_zoo.training.configs.base import Section, TrainConfig
+from vse_zoo.training.configs.base import Section
 from vse_zoo.training.configs.optimizer import OptimizerConfig, WithOptimizer
+from vse_zoo.training.configs.precision import PrecisionTrainConfig
 from vse_zoo.training.configs.ranking import RankingConfig
 
 __all__ = ["TwoWayNetConfig"]
@@ -28,7 +29,7 @@ class ModelConfig(Section):
     weight_decay: float = Field(0.05, ge=0)
     gamma_strength: float = Field(0.05, ge=0)
     momentum: float = Field(0.99, ge=0, lt=1)
-    synchronized: bool = False
+    synchronized: bool = True
     y_components: int | None = Field(None, gt=0)
     y_ridge: float = Field(1e-3, ge=0)
     input_dropout: float = Field(0.0, ge=0, lt=1)
@@ -61,8 +62,8 @@ class SentencesConfig(Section):
     max_length: int = Field(100, gt=0)
 
 
-class TwoWayTrainConfig(TrainConfig):
-    """How long is trained, from which seed, and, for two matrices, which dev figure chooses the epoch."""
+class TwoWayTrainConfig(PrecisionTrainConfig):
+    """How long is trained, and how; for two matrices, which dev figure chooses the epoch."""
 
     epochs: int = Field(80, gt=0)
     monitor: Literal["canonical", "neuron"] = "canonical"

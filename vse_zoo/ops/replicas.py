@@ -1,0 +1,57 @@
+"""What a step knows of the other replicas of a `tf.distribute` strategy; without a strategy there is one replica."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["gather_rows", "replica_count", "share", "sum_over_replicas"]
+
+Tensor = Any
+
+
+def _context() -> Any:
+    """The replica that runs; None outside of a step, as where Keras traces shapes, and where there is only one."""
+    context = tf.distribute.get_replica_context()
+    return context if context is not None and context.num_replicas_in_sync > 1 else None
+
+
+def replica_count() -> int:
+    """The number of replicas that a step runs on together."""
+    context = _context()
+    return 1 if context is None else int(context.num_replicas_in_sync)
+
+
+def gather_rows(rows: Tensor) -> Tensor:
+    """The rows of all replicas, in the order of the global batch; the identity where there is one replica.
+
+    A row's gradient is the sum of what it gets on every replica, so that a loss of all rows, divided by the number of
+    replicas (`share`), gives the gradients of one device.
+
+    Args:
+        rows: (b, …) of this replica, any type; b may differ between the replicas and be 0, the other sizes must agree.
+
+    Returns:
+        (B, …), B the sum of all b.
+    """
+    context = _context()
+    if context is None:
+        return rows
+    # Collectives have no kernels for bool.
+    values = tf.cast(rows, tf.int32) if rows.dtype == tf.bool else tf.convert_to_tensor(rows)
+    gathered = context.all_gather(values, axis=0)
+    gathered.set_shape([None, *values.shape[1:]])
+    return tf.cast(gathered, rows.dtype)
+
+
+def sum_over_replicas(value: Any) -> Any:
+    """The sum of the replicas' tensors, of one shape on all of them; gradients flow to all. Takes nested structures."""
+    context = _context()
+    return value if context is None else context.all_reduce(tf.distribute.ReduceOp.SUM, value)
+
+
+def share(loss: Tensor) -> Tensor:
+    """A replica's share of a loss that every replica computes of the global batch: Keras adds up their gradients."""
+    count = replica_count()
+    return loss if count == 1 else loss / count

@@ -1,0 +1,50 @@
+"""The processes that train together: one of them is the chief, and all must have begun alike."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from vse_zoo.errors import ConfigError
+
+__all__ = ["check_alike", "is_chief"]
+
+
+def is_chief(strategy: Any) -> bool:
+    """Whether this process writes the run's files: the task of the job "chief", or else worker 0."""
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return True
+    resolver = strategy.cluster_resolver
+    if resolver.task_type is None or not resolver.cluster_spec().jobs:
+        return True
+    if "chief" in resolver.cluster_spec().jobs:
+        return bool(resolver.task_type == "chief")
+    return resolver.task_id == 0
+
+
+def check_alike(strategy: Any, values: Mapping[str, Any]) -> None:
+    """Compares values that JSON can hold between all workers, as they would train differently without a word.
+
+    Args:
+        strategy: that in whose scope the model was built.
+        values: by what the message calls them.
+
+    Raises:
+        ConfigError: some worker has another value; raised on all of them.
+    """
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return
+    sums = [zlib.crc32(json.dumps(value, sort_keys=True).encode()) & 0x7FFFFFFF for value in values.values()]
+    found = strategy.gather(_on_each_replica(strategy, tf.constant([sums], tf.int32)), axis=0).numpy()
+    for name, column in zip(values, found.T, strict=True):
+        if len(set(column.tolist())) > 1:
+            do = "Give all the same command and data, and an --out that is the same folder for all."
+            raise ConfigError(f"strategy: the workers differ in {name}; this one has {values[name]}. {do}")
+
+
+def _on_each_replica(strategy: Any, value: Any) -> Any:
+    return strategy.run(lambda: tf.identity(value))

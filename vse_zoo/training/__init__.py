@@ -8,7 +8,7 @@ from vse_zoo.training.configs import (
     TwoWayNetConfig,
     load_config,
 )
-from vse_zoo.training.dev import DevCorrelation, DevRetrieval, DevSentences
+from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.grid import run_grid
 from vse_zoo.training.history import read_history
 from vse_zoo.training.run import Run
@@ -23,7 +23,6 @@ __all__ = [
     "OptimalTransportConfig",
     "DevCorrelation",
     "DevRetrieval",
-    "DevSentences",
     "EpochSeeds",
     "Run",
     "TextInputs",

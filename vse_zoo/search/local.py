@@ -53,7 +53,7 @@ class LocalBackend:
 
     def add(self, keys: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Keeps vectors (n, *shape) of keys (n,); a `ValueError` where they aren't finite or don't fit."""
-        if self._graph is not None and np.isin(keys, self._rows.keys).any():
+        if self._graph is not None and self._rows.holds_any(keys):
             self._graph.forget()
         self._rows.add(keys, vectors)
 

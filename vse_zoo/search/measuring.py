@@ -116,7 +116,7 @@ def _best(model: Any, images: Encoded, queries: Encoded, depth: int) -> tuple[ND
     places = np.empty((len(queries), depth), np.int64)
     scores = np.empty((len(queries), depth))
     for start in range(0, len(queries), _CHUNK):
-        chunk = queries[start : start + _CHUNK] @ images.T
+        chunk = np.asarray(queries[start : start + _CHUNK]) @ np.asarray(images).T
         order = np.argsort(-chunk, axis=1, kind="stable")[:, :depth]
         places[start : start + _CHUNK] = order
         scores[start : start + _CHUNK] = np.take_along_axis(chunk, order, 1)

@@ -68,6 +68,10 @@ class RowFile:
         self._set_keys(rows, np.zeros(len(rows), np.int64))
         self._free.extend(rows)
 
+    def holds_any(self, keys: NDArray[np.int64]) -> bool:
+        """Whether one of the keys is there."""
+        return any(key in self._rows for key in keys.tolist())
+
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The row of each key; an unknown one is a `KeyError`."""
         return np.array([self._rows[int(key)] for key in keys], np.int64)

@@ -19,6 +19,7 @@ from vse_zoo.workflow.index import PRESET, index_photos
 __all__ = ["add_commands"]
 
 _LISTED = 20
+_WIDEST = 10_000
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -89,8 +90,6 @@ def _show(answer: Answer) -> None:
     if not answer.results:
         _say("Nothing found." if answer.photos else "The index is empty.")
         return
-    longest = max(len(str(result.path)) for result in answer.results)
-    console = Console()
     table = Table(box=None, header_style="bold")
     for name in ("", "score", "right", "photo"):
         table.add_column(name, justify="left" if name == "photo" else "right", no_wrap=True)
@@ -101,6 +100,6 @@ def _show(answer: Answer) -> None:
         style = "dim" if result.weak else ""
         table.add_row(str(number), f"{result.score:.3f}", right, link + Text(more), style=style)
     # As wide as its content: a path that is broken in two can't be copied.
-    console.print(table, width=max(console.width, longest + 40), soft_wrap=True)
+    Console(width=_WIDEST).print(table)
     language = f" ({answer.language})" if answer.language else ""
     _say(f"{answer.photos:,} photos searched{language}.")

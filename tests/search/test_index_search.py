@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,17 @@ def test_calibrated_scores_have_confidences(index: Index, monkeypatch: pytest.Mo
     assert strong.results == tuple(result for result in answer.results if (result.confidence or 0) >= 0.5)
     assert {result.confidence for result in index.search_text("a red dog a red dog").results} == {0.5}
     assert {result.confidence for result in index.search_text("ein roter hund").results} == {None}
+
+
+def test_threads_may_share_an_index(index: Index, folder: Path) -> None:
+    queries = ["a red dog", "roter hund", "hand", "dog"]
+    expected = [index.search_text(query, k=3) for query in queries]
+    picture = index.search_image(folder / "03.png", k=3)
+    with Index.open(index.folder) as shared, ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(shared.search_text, query, k=3) for query in queries * 2]
+        pictures = [pool.submit(shared.search_image, folder / "03.png", k=3) for _ in range(4)]
+        assert [answer.result() for answer in answers] == expected * 2
+        assert [each.result() for each in pictures] == [picture] * 4
 
 
 def test_a_preset_that_was_replaced_is_noticed(index: Index, preset: Path, tmp_path: Path) -> None:

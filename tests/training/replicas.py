@@ -80,7 +80,7 @@ def _optimal_transport() -> Any:
     preprocessor = TextPreprocessor.from_captions(WORDS, minimum_count=1)
     loss = TripletLoss(0.2, warmup_steps=5, reduction="mean")
     model = models.TransportVSE(preprocessor, DIM, units=8, word_dim=5, ranking_loss=loss, language_weight=0.5)
-    return model, keras.optimizers.AdamW(1e-2, weight_decay=1e-3, global_clipnorm=0.5), _pairs
+    return model, keras.optimizers.AdamW(1e-3, weight_decay=1e-3, global_clipnorm=0.5), _pairs
 
 
 def _two_way_net() -> Any:

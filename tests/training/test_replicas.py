@@ -20,7 +20,7 @@ def trained(folder: Path, kinds: str, counts: str, *options: str) -> Arrays:
     out = folder / "found.npz"
     environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[2])}
     command = [sys.executable, str(SCRIPT), str(out), kinds, counts, *options]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=2400)
     assert done.returncode == 0, done.stderr[-3000:]
     with np.load(out) as found:
         return dict(found)

@@ -93,7 +93,7 @@ def start_workers(recipe: str, folder: Path, outs: list[Path], *options: object)
 def finish(processes: list[Process], folder: Path) -> None:
     """Waits for all to end well."""
     try:
-        codes = [process.wait(timeout=900) for process in processes]
+        codes = [process.wait(timeout=2400) for process in processes]
     finally:
         for process in processes:
             process.kill()
@@ -177,7 +177,7 @@ def test_workers_that_resume_from_different_folders_are_stopped(data: dict[str, 
     chief, other = tmp_path / "chief", tmp_path / "other"
     finish([start(recipe, tmp_path / "one.log", "--out", chief, *options)], tmp_path)
     processes = start_workers(recipe, tmp_path, [chief, other], *options, "--resume")
-    assert [process.wait(timeout=300) for process in processes] == [1, 1]
+    assert [process.wait(timeout=2400) for process in processes] == [1, 1]
     for index in range(2):
         log = " ".join((tmp_path / f"worker{index}.log").read_text(errors="replace").split())
         assert f"the workers differ in epochs done; this one has {1 - index}" in log

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from vse_zoo.ops.replicas import sum_over_replicas
+from vse_zoo.ops.replicas import sum_over_replicas, worker_count
 
 __all__ = ["ReplicatedModel"]
 
@@ -42,8 +42,7 @@ class ReplicatedModel(keras.Model):
         return self._figures(super().test_step(data))
 
     def _figures(self, logs: dict[str, Any]) -> dict[str, Any]:
-        strategy = self.distribute_strategy
-        if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        if worker_count(self.distribute_strategy) == 1:
             return logs
         return {name: tf.reshape(value, [1]) for name, value in logs.items()}
 

@@ -6,9 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["gather_rows", "replica_count", "share", "sum_over_replicas"]
+__all__ = ["gather_rows", "one_row_at_least", "replica_count", "share", "sum_over_replicas", "worker_count"]
 
 Tensor = Any
+
+_CARRIERS = {tf.bool: tf.int32, tf.bfloat16: tf.float32}
+"""For types that collectives have no kernels for."""
 
 
 def _context() -> Any:
@@ -38,11 +41,19 @@ def gather_rows(rows: Tensor) -> Tensor:
     context = _context()
     if context is None:
         return rows
-    # Collectives have no kernels for bool.
-    values = tf.cast(rows, tf.int32) if rows.dtype == tf.bool else tf.convert_to_tensor(rows)
+    # An input of the step isn't placed on a device yet, which collectives need; what is computed is.
+    values = tf.identity(tf.cast(rows, _CARRIERS.get(tf.as_dtype(rows.dtype), rows.dtype)))
     gathered = context.all_gather(values, axis=0)
     gathered.set_shape([None, *values.shape[1:]])
     return tf.cast(gathered, rows.dtype)
+
+
+def one_row_at_least(rows: Tensor) -> Tensor:
+    """Rows (b, …), and a row of zeros where a replica has none; the identity where there is one replica."""
+    if replica_count() == 1:
+        return rows
+    empty = tf.cast(tf.shape(rows)[0] == 0, tf.int32)
+    return tf.pad(rows, [[0, empty], *([0, 0] for _ in rows.shape[1:])])
 
 
 def sum_over_replicas(value: Any) -> Any:
@@ -55,3 +66,10 @@ def share(loss: Tensor) -> Tensor:
     """A replica's share of a loss that every replica computes of the global batch: Keras adds up their gradients."""
     count = replica_count()
     return loss if count == 1 else loss / count
+
+
+def worker_count(strategy: Any) -> int:
+    """The number of processes that train together under a strategy."""
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return 1
+    return max(1, sum(len(tasks) for tasks in strategy.cluster_resolver.cluster_spec().as_dict().values()))

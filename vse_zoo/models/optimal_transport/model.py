@@ -12,7 +12,7 @@ from vse_zoo.losses import ContrastiveLoss, TripletLoss
 from vse_zoo.models.optimal_transport.encoders import RegionMap, WordEncoder
 from vse_zoo.models.optimal_transport.similarity import AlignmentSimilarity
 from vse_zoo.models.pairwise import PairwiseVSEModel
-from vse_zoo.ops.replicas import gather_rows, share
+from vse_zoo.ops.replicas import gather_rows, one_row_at_least, share
 from vse_zoo.preprocessing import TextPreprocessor
 
 __all__ = ["TransportVSE"]
@@ -112,8 +112,9 @@ class TransportVSE(PairwiseVSEModel):
 
     def _scores(self, rows: tuple[Tensor, Tensor], columns: tuple[Tensor, Tensor]) -> Tensor:
         """Scores of this replica's rows with the columns of all replicas: so they divide the work among them."""
-        vectors, mask = gather_rows(columns[0]), gather_rows(columns[1])
-        return self.alignment(rows[0], vectors, region_mask=rows[1], word_mask=mask)
+        vectors, mask = map(gather_rows, columns)
+        regions, region_mask = map(one_row_at_least, rows)
+        return self.alignment(regions, vectors, region_mask=region_mask, word_mask=mask)[: ops.shape(rows[0])[0]]
 
     def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
         """(B, R, D) regions and (B, R) mask to (B, R, E) unit vectors."""

@@ -10,20 +10,19 @@ from typing import Any
 import tensorflow as tf
 
 from vse_zoo.errors import ConfigError
+from vse_zoo.ops.replicas import worker_count
 
 __all__ = ["check_alike", "is_chief"]
 
 
 def is_chief(strategy: Any) -> bool:
     """Whether this process writes the run's files: the task of the job "chief", or else worker 0."""
-    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+    if worker_count(strategy) == 1:
         return True
     resolver = strategy.cluster_resolver
-    if resolver.task_type is None or not resolver.cluster_spec().jobs:
-        return True
     if "chief" in resolver.cluster_spec().jobs:
         return bool(resolver.task_type == "chief")
-    return resolver.task_id == 0
+    return bool(resolver.task_id == 0)
 
 
 def check_alike(strategy: Any, values: Mapping[str, Any]) -> None:
@@ -36,7 +35,7 @@ def check_alike(strategy: Any, values: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: some worker has another value; raised on all of them.
     """
-    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+    if worker_count(strategy) == 1:
         return
     sums = [zlib.crc32(json.dumps(value, sort_keys=True).encode()) & 0x7FFFFFFF for value in values.values()]
     found = strategy.gather(_on_each_replica(strategy, tf.constant([sums], tf.int32)), axis=0).numpy()

@@ -123,8 +123,10 @@ def test_killed_at_twenty_random_moments(
     random, kills, runs = np.random.default_rng(0), 0, 0
     while kills < KILLS:
         run = tmp_path / f"run{runs}"
-        while killed_after(random.uniform(0, seconds), start(tiny.path, config, run, log, *options), log):
+        command = (tiny.path, config, run, log, *options)
+        while kills < KILLS and killed_after(random.uniform(0, seconds), start(*command), log):
             kills += 1
+        assert start(*command).wait(timeout=600) == 0
         runs += 1
         assert_same_weights(run / "last.weights.h5", whole / "last.weights.h5")
         assert_same_weights(run / "best" / "model.weights.h5", whole / "best" / "model.weights.h5")

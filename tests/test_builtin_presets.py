@@ -25,6 +25,20 @@ GOLDEN = {
         "first region": [0.0017, -0.123059, 0.026836, 0.107694],
         "first word": [-0.020665, 0.022451, -0.033952, 0.01201],
     },
+    "context_attention_scenes": {
+        "image": [-0.035487, 0.032676, -0.023339, 0.065053],
+        "english": [0.010592, -0.010671, 0.050871, 0.022477],
+        "german": [0.014303, -0.03819, 0.05778, 0.00925],
+    },
+    "optimal_transport_scenes": {
+        "image": [0.039294, -0.007586, 0.023188, 0.036608],
+        "english": [-0.077229, 0.150059, 0.040725, 0.118703],
+        "german": [-0.088909, 0.099766, 0.025739, 0.109985],
+    },
+    "two_way_net_scenes": {
+        "image": [-0.011299, -0.02256, -0.031538, -0.078053],
+        "english": [-0.156644, -0.007778, 0.052291, -0.068498],
+    },
     "two_way_net_mnist": {
         "left half": [-0.806454, -0.783829, -0.213443, -0.669757],
         "right half": [-0.771932, -0.885458, -0.165929, -0.917505],
@@ -58,7 +72,18 @@ def halves(model: Any) -> dict[str, np.ndarray]:
     }
 
 
+def scenes(model: Any) -> dict[str, np.ndarray]:
+    """A picture and a sentence in each language; of sets the first region and the first word."""
+    found = {"image": model.encode_image(REGIONS), "english": model.encode_text(["a red circle above a blue square"])}
+    if "de" in model.languages:
+        found["german"] = model.encode_text(["ein roter Kreis über einem blauen Quadrat"], "de")
+    return {name: getattr(encoded, "items", encoded)[0] for name, encoded in found.items()}
+
+
 ENCODE = {
+    "context_attention_scenes": scenes,
+    "optimal_transport_scenes": scenes,
+    "two_way_net_scenes": scenes,
     "context_attention_flickr8k_en_de": attention,
     "optimal_transport_flickr8k_en": sets,
     "two_way_net_flickr8k": english,

@@ -91,7 +91,8 @@ def _show(answer: Answer) -> None:
         _say("Nothing found." if answer.photos else "The index is empty.")
         return
     table = Table(box=None, header_style="bold")
-    for name in ("", "score", "right", "photo"):
+    measured = any(result.confidence is not None for result in answer.results)
+    for name in ("", "score", "right" if measured else "", "photo"):
         table.add_column(name, justify="left" if name == "photo" else "right", no_wrap=True)
     for number, result in enumerate(answer.results, 1):
         right = "" if result.confidence is None else f"{result.confidence:.0%}" + (" weak" if result.weak else "")

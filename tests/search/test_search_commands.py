@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -123,6 +124,24 @@ def test_index_says_what_it_did(made: Path, photos: Path) -> None:
     assert "- left out bad ü.jpg: can't be decoded as a picture" in printed.output
     assert "5 photos, 1 of them copies: 2 new, 0 changed, 1 gone." in printed.output
     assert f'vse-zoo search {made} "' in printed.output
+
+
+def test_an_index_follows_its_preset(made: Path, settings: IndexSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = Path(settings.preset_folder).rename(made.parent / "colours")
+    with pytest.raises(PresetError, match="was replaced or removed"):
+        Index.open(made)
+    monkeypatch.chdir(made.parent)  # where its name leads to it
+    with Index.open(made) as index:
+        assert Path(index.settings.preset_folder).samefile(moved)
+
+
+def test_an_index_that_may_only_be_read_can_be_searched(made: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in made.rglob("*")}
+    for path in before:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    with Index.open(made) as index:
+        assert len(index.backend.search(np.ones(3, np.float32), 9)[0]) == index.count == 5
+    assert {path: path.stat().st_mtime_ns for path in made.rglob("*")} == before
 
 
 def test_ctrl_c_keeps_what_was_done(made: Path, photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from vse_zoo.search.calibration import Calibration, length_of
 from vse_zoo.search.catalogue import Catalogue
 from vse_zoo.search.indexing import CATALOGUE
 from vse_zoo.search.protocol import Backend, Hits
-from vse_zoo.search.settings import IndexSettings, preset_fingerprint
+from vse_zoo.search.settings import IndexSettings
 
 if TYPE_CHECKING:
     from vse_zoo.search.encoding import Encoder
@@ -55,10 +55,12 @@ class Index:
         """
         folder = Path(folder)
         settings = IndexSettings.read(folder)
-        preset = Path(settings.preset_folder)
-        if not (preset / "config.json").is_file() or preset_fingerprint(preset) != settings.fingerprint:
-            problem = f"the preset {settings.preset} at {preset} was replaced or removed since the photos were indexed."
+        preset = settings.find_preset()
+        if preset is None:
+            where = f"{settings.preset} at {settings.preset_folder}"
+            problem = f"the preset {where} was replaced or removed since the photos were indexed."
             raise PresetError(located(folder, problem, do="Index them again: vse-zoo index."))
+        settings = settings.model_copy(update={"preset_folder": str(preset)})
         return cls(folder, settings, Catalogue(folder / CATALOGUE), open_backend(folder, settings))
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ __all__ = ["LocalBackend"]
 
 _CHUNK = 2**22
 """Numbers of the table that are multiplied together, 16 MiB: larger chunks are no faster and take memory."""
-_GRAPH_FROM = 250_000
+_GRAPH_FROM = 100_000
 """Vectors from which on a graph is made (benchmarks/search.py)."""
 _MORE = 8
 """The graph gives so many times the results that are wanted; their exact scores choose among them."""

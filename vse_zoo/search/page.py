@@ -41,7 +41,7 @@ def _card(number: int, result: Result) -> str:
     right = "" if result.confidence is None else f", right {result.confidence:.0%}{' (weak)' if result.weak else ''}"
     copies = "".join(f"<li>{escape(readable(copy))}</li>" for copy in result.copies)
     return (
-        f'<article class="card"><a href="{escape(result.path.as_uri())}">{picture}</a>'
-        f'<h3>{number}. <span class="score">{result.score:.3f}{right}</span></h3>'
-        f'<p class="dim">{name}</p>{f"<p class=dim>Copies:</p><ul>{copies}</ul>" if copies else ""}</article>'
+        f'<article class="card">{picture}<h3>{number}. <span class="score">{result.score:.3f}{right}</span></h3>'
+        f'<p class="dim"><a href="{escape(result.path.as_uri())}">{name}</a></p>'
+        f"{f'<p class=dim>Copies:</p><ul>{copies}</ul>' if copies else ''}</article>"
     )

@@ -35,7 +35,8 @@ class RowFile:
         self._bytes = int(np.prod(self.shape)) * 4
         self._vectors, self._keys = folder / "vectors.f32", folder / "keys.i64"
         for path in (self._vectors, self._keys):
-            path.touch()
+            if not path.exists():  # the folder may be read-only
+                path.touch()
         self.keys: NDArray[np.int64] = np.fromfile(self._keys, np.int64)
         if self._vectors.stat().st_size < len(self.keys) * self._bytes:
             found = f"found {self._vectors.stat().st_size:,} bytes, expected {len(self.keys):,} rows of {self._bytes}."

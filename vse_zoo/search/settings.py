@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import read_json, write_json
+from vse_zoo.registry import saved_models
 
 __all__ = ["CALIBRATION", "SETTINGS", "IndexSettings", "preset_fingerprint"]
 
@@ -62,6 +63,14 @@ class IndexSettings(BaseModel):
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
             raise DataError(located(path, f"{first['msg']}.", field=field, do="Index the photos again.")) from None
+
+    def find_preset(self) -> Path | None:
+        """The folder of the very preset that the index was made with: where it was, or where its name now leads to."""
+        named = saved_models() / self.preset, Path(self.preset), Path(self.preset) / "best"
+        for folder in (Path(self.preset_folder), *named):
+            if (folder / "config.json").is_file() and preset_fingerprint(folder) == self.fingerprint:
+                return folder
+        return None
 
     def write(self, folder: Path) -> None:
         """Writes the folder's."""

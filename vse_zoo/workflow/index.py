@@ -43,8 +43,8 @@ def _settings(photos: str, folder: Path, preset: str | None) -> tuple[IndexSetti
     """The index's settings and what loads its encoder."""
     old = IndexSettings.read(folder) if (folder / SETTINGS).is_file() else None
     name = preset or (old.preset if old else PRESET)
-    if old and name == old.preset and _unchanged(old):
-        return old.model_copy(update={"photos": photos}), lambda: _encoder(old.preset_folder)
+    if old and name == old.preset and (kept := old.find_preset()):
+        return old.model_copy(update={"photos": photos, "preset_folder": str(kept)}), lambda: _encoder(str(kept))
     encoder = _encoder(name)
     from vse_zoo import presets  # brings TensorFlow, which takes seconds
 
@@ -59,11 +59,6 @@ def _settings(photos: str, folder: Path, preset: str | None) -> tuple[IndexSetti
         image_size=encoder.image_size,
     )
     return settings, lambda: encoder
-
-
-def _unchanged(settings: IndexSettings) -> bool:
-    folder = Path(settings.preset_folder)
-    return (folder / "config.json").is_file() and preset_fingerprint(folder) == settings.fingerprint
 
 
 def _encoder(preset: str) -> Encoder:

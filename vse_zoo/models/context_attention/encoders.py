@@ -42,7 +42,8 @@ class _AttendedEncoder(keras.layers.Layer):
 class RegionEncoder(_AttendedEncoder):
     """Regions standardised, through a one-layer perceptron to H units, attended to by K heads.
 
-    The standardisation is the identity until `adapt` has seen training regions.
+    The standardisation is the identity until `adapt` has seen training regions. Before it, a power below 1 makes features
+    of a few large numbers among many small ones less so (Perronnin et al., ECCV 2010, section 3.2: power normalisation).
 
     Args:
         units: H.
@@ -50,6 +51,7 @@ class RegionEncoder(_AttendedEncoder):
         attention_dim: size of the context vectors and of the attention space.
         dropout: rate on the regions and on the perceptron's outputs.
         activation: the perceptron's.
+        power: p of ``sign(x)·|x|^p``, in (0, 1]; 1, as in the paper: regions as they are.
 
     Call arguments:
         regions: (B, R, D) float.
@@ -67,10 +69,14 @@ class RegionEncoder(_AttendedEncoder):
         attention_dim: int,
         dropout: float = 0.0,
         activation: str = "linear",
+        power: float = 1.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(units, heads, attention_dim, dropout, **kwargs)
+        if not 0 < power <= 1:
+            raise ValueError(f"power: found {power}, expected a number above 0, up to 1.")
         self.activation = activation
+        self.power = power
         self.perceptron = keras.layers.Dense(units, activation=activation, name="perceptron")
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
@@ -84,7 +90,7 @@ class RegionEncoder(_AttendedEncoder):
 
     def adapt(self, regions: Any, mask: Any) -> None:
         """Sets the standardisation to the mean and deviation of real regions: (N, R, D) float, (N, R) bool."""
-        items = ops.convert_to_numpy(regions)[ops.convert_to_numpy(mask)].astype("float32")
+        items = ops.convert_to_numpy(self._raised(regions))[ops.convert_to_numpy(mask)]
         self.mean.assign(items.mean(axis=0))
         self.scale.assign(1.0 / (items.std(axis=0) + 1e-3))
 
@@ -92,14 +98,18 @@ class RegionEncoder(_AttendedEncoder):
         self, regions: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
     ) -> Tensor:
         """Encodes a batch of images; shapes in the class's documentation."""
-        items = (ops.cast(regions, self.compute_dtype) - self.mean) * self.scale
+        items = (ops.cast(self._raised(regions), self.compute_dtype) - self.mean) * self.scale
         items = self.perceptron(self.input_dropout(items, training=training))
         items = self.item_dropout(items, training=training)
         return self.attention(items, mask=mask, return_weights=return_weights)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**super().get_config(), "activation": self.activation}
+        return {**super().get_config(), "activation": self.activation, "power": self.power}
+
+    def _raised(self, regions: Tensor) -> Tensor:
+        items = ops.cast(regions, "float32")
+        return items if self.power == 1 else ops.sign(items) * ops.power(ops.abs(items), self.power)
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")

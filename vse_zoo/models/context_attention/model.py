@@ -43,6 +43,7 @@ class ContextAttentionVSE(VSEModel):
         contextual: an encoder whose states stand for word vectors, in all languages; the preprocessor gives its pieces.
         dropout: rate on inputs and items of the encoders; none in the paper.
         region_activation: of the region perceptron.
+        region_power: of the regions' numbers (`RegionEncoder`); 1 in the paper.
         word_skip: add the word vectors to the LSTM's states (``word_dim`` = H); not in the paper.
         ranking_loss: l, a `TripletLoss` by default, or a `ContrastiveLoss`.
         diversity_loss: l^D.
@@ -70,6 +71,7 @@ class ContextAttentionVSE(VSEModel):
         contextual: ContextualWords | None = None,
         dropout: float = 0.0,
         region_activation: str = "linear",
+        region_power: float = 1.0,
         word_skip: bool = False,
         ranking_loss: TripletLoss | ContrastiveLoss | None = None,
         diversity_loss: DiversityLoss | None = None,
@@ -86,6 +88,7 @@ class ContextAttentionVSE(VSEModel):
         self.train_words = train_words
         self.dropout = dropout
         self.region_activation = region_activation
+        self.region_power = region_power
         self.word_skip = word_skip
         self.ranking_loss = ranking_loss or TripletLoss()
         self.diversity_loss = diversity_loss or DiversityLoss()
@@ -93,7 +96,9 @@ class ContextAttentionVSE(VSEModel):
         self.diversity_weight = diversity_weight
         attended: dict[str, Any] = {"units": units, "heads": heads, "dropout": dropout}
         attended["attention_dim"] = self.attention_dim
-        self.image_encoder = RegionEncoder(**attended, activation=region_activation, name="image_encoder")
+        self.image_encoder = RegionEncoder(
+            **attended, activation=region_activation, power=region_power, name="image_encoder"
+        )
         self.text_encoders = {
             language: SentenceEncoder(
                 None if contextual else len(preprocessor.vocabulary(language)),
@@ -199,6 +204,7 @@ class ContextAttentionVSE(VSEModel):
             "train_words",
             "dropout",
             "region_activation",
+            "region_power",
             "word_skip",
         )
         weights = ("language_weight", "diversity_weight")

@@ -25,6 +25,7 @@ class ModelConfig(EncoderConfig):
     heads: int = Field(3, gt=0)
     attention_dim: int | None = Field(None, gt=0)
     region_activation: Literal["linear", "tanh", "relu"] = "linear"
+    region_power: float = Field(1.0, gt=0, le=1)
     language_weight: float = Field(0.6, ge=0)
     diversity_weight: float = Field(1.0, ge=0)
 

@@ -108,12 +108,14 @@ def weights(path: Path) -> dict[str, np.ndarray]:
     return found
 
 
-def assert_alike(one: Path, other: Path, atol: float) -> None:
+def assert_alike(one: Path, other: Path) -> None:
+    """The model's weights; the optimiser's squares and means of gradients are of any size."""
     first, second = weights(one), weights(other)
-    assert len(first) > 10
     assert first.keys() == second.keys()
-    for name, value in first.items():
-        np.testing.assert_allclose(second[name], value, rtol=0, atol=atol, err_msg=name)
+    names = [name for name in first if not name.startswith("optimizer")]
+    assert len(names) > 10
+    for name in names:
+        np.testing.assert_allclose(second[name], first[name], rtol=0, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("recipe", MODELS)
@@ -122,7 +124,7 @@ def test_two_workers_train_as_one_process(recipe: str, data: dict[str, Path], tm
     one, chief, other = (tmp_path / name for name in ("one", "chief", "other"))
     finish([start(recipe, tmp_path / "one.log", "--out", one, *options)], tmp_path)
     finish(start_workers(recipe, tmp_path, [chief, other], *options), tmp_path)
-    assert_alike(one / "last.weights.h5", chief / "last.weights.h5", 1e-5)
+    assert_alike(one / "last.weights.h5", chief / "last.weights.h5")
     assert not other.exists()
     for row, expected in zip(read_history(chief), read_history(one), strict=True):
         assert row.keys() == expected.keys()

@@ -20,7 +20,7 @@ from vse_zoo.training.configs.optimizer import WithOptimizer
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history, write_history
 from vse_zoo.training.strategies.batches import Batches, replica_batches
-from vse_zoo.training.strategies.workers import check_alike, is_chief
+from vse_zoo.training.strategies.workers import check_alike, is_chief, wait_for_all
 
 __all__ = ["Run"]
 
@@ -97,7 +97,10 @@ class Run:
 
     @contextmanager
     def interruptible(self, model: keras.Model) -> Iterator[None]:
-        """On Ctrl-C, leaves a usable preset even within the first epoch, says how to go on, and exits with 130."""
+        """Around ``model.fit``: workers end together.
+
+        On Ctrl-C, leaves a usable preset even within the first epoch, says how to go on, and exits with 130.
+        """
         try:
             yield
         except KeyboardInterrupt:
@@ -107,6 +110,7 @@ class Run:
                 presets.save(model, self.best, {**self._metadata, "note": "interrupted within the first epoch"})
             print(f"\nInterrupted. The best model so far is in {self.best}; go on with --resume.")
             raise SystemExit(130) from None
+        wait_for_all(self._strategy)
 
     @property
     def begun(self) -> bool:

@@ -12,7 +12,7 @@ import tensorflow as tf
 from vse_zoo.errors import ConfigError
 from vse_zoo.ops.replicas import worker_count
 
-__all__ = ["check_alike", "is_chief"]
+__all__ = ["check_alike", "is_chief", "wait_for_all"]
 
 
 def is_chief(strategy: Any) -> bool:
@@ -38,12 +38,20 @@ def check_alike(strategy: Any, values: Mapping[str, Any]) -> None:
     if worker_count(strategy) == 1:
         return
     sums = [zlib.crc32(json.dumps(value, sort_keys=True).encode()) & 0x7FFFFFFF for value in values.values()]
-    found = strategy.gather(_on_each_replica(strategy, tf.constant([sums], tf.int32)), axis=0).numpy()
+    found = _gathered(strategy, [sums])
     for name, column in zip(values, found.T, strict=True):
         if len(set(column.tolist())) > 1:
             do = "Give all the same command and data, and an --out that is the same folder for all."
             raise ConfigError(f"strategy: the workers differ in {name}; this one has {values[name]}. {do}")
 
 
-def _on_each_replica(strategy: Any, value: Any) -> Any:
-    return strategy.run(lambda: tf.identity(value))
+def wait_for_all(strategy: Any) -> None:
+    """Returns when all workers have come here: one that ended before would look to the others as if it had died."""
+    if worker_count(strategy) > 1:
+        _gathered(strategy, [[0]])
+
+
+def _gathered(strategy: Any, rows: list[list[int]]) -> Any:
+    """The rows of all replicas, as an array."""
+    value = tf.constant(rows, tf.int32)
+    return strategy.gather(strategy.run(lambda: tf.identity(value)), axis=0).numpy()

@@ -42,8 +42,8 @@ class _AttendedEncoder(keras.layers.Layer):
 class RegionEncoder(_AttendedEncoder):
     """Regions standardised, through a one-layer perceptron to H units, attended to by K heads.
 
-    The standardisation is the identity until `adapt` has seen training regions. Before it, a power below 1 makes features
-    of a few large numbers among many small ones less so (Perronnin et al., ECCV 2010, section 3.2: power normalisation).
+    The standardisation is the identity until `adapt` has seen training regions. A power below 1 before it evens out
+    features of few large numbers (power normalisation; Perronnin et al., ECCV 2010, section 3.2).
 
     Args:
         units: H.

@@ -39,16 +39,17 @@ class EpochSeeds(keras.callbacks.Callback):
             if hasattr(layer, "seed_generator") and getattr(layer, "rate", 0) > 0
         ]
         strategy = self.model.distribute_strategy
-        for number, generator in enumerate(generators):
-            if strategy.num_replicas_in_sync == 1:
-                generator.state.assign([self.seed * 1_000 + number, epoch])
-            else:
-                strategy.run(self._start, (generator, number, epoch))
+        if strategy.num_replicas_in_sync == 1:
+            self._start(generators, epoch)
+        elif generators:
+            # As a graph: TensorFlow warns of what several workers run eagerly.
+            tf.function(lambda: strategy.run(self._start, (generators, epoch)))()
 
-    def _start(self, generator: Any, number: int, epoch: int) -> None:
-        """On one of several replicas, whose rows would all get the same masks otherwise."""
+    def _start(self, generators: list[Any], epoch: int) -> None:
+        """On each replica from another place: they would all draw the same masks otherwise."""
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-        generator.state.assign([self.seed * 1_000 + number, epoch + replica * _STEPS])
+        for number, generator in enumerate(generators):
+            generator.state.assign([self.seed * 1_000 + number, epoch + replica * _STEPS])
 
 
 class BestPreset(keras.callbacks.Callback):

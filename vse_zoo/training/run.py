@@ -60,6 +60,9 @@ class Run:
             raise ConfigError(
                 located(path, "the run there has another configuration or other data.", do="Name another folder.")
             )
+        # Before a model is made: workers that differ would wait for different things of each other.
+        done = epochs_done(self._checkpoint) if self.begun else 0
+        check_alike(self._strategy, {"epochs done": done, "what they train, and on which data": record})
         if self._writes:
             for place in (folder, self.best):
                 remove_leftovers(place)
@@ -72,7 +75,6 @@ class Run:
             model.optimizer.build(model.trainable_variables)
             model.load_weights(self._checkpoint)
             self.epoch = epochs_done(self._checkpoint)
-        check_alike(self._strategy, {"epochs done": self.epoch, "what they train, and on which data": self._metadata})
         if self._writes:
             # A kill between log and checkpoint leaves the row of an epoch that will be run again.
             write_history(self.folder, read_history(self.folder)[: self.epoch])

@@ -54,5 +54,5 @@ def wait_for_all(strategy: Any) -> None:
 def _gathered(strategy: Any, rows: list[list[int]]) -> Any:
     """The rows of all replicas, as an array."""
     value = tf.constant(rows, tf.int32)
-    each = tf.function(lambda: strategy.run(lambda: tf.identity(value)))()
+    each = tf.function(lambda: strategy.run(tf.identity, (value,)))()
     return strategy.gather(each, axis=0).numpy()

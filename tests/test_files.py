@@ -22,9 +22,14 @@ def dead() -> int:
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
-    with pytest.raises(KeyError), replacing(tmp_path / "a.txt") as temporary:
-        temporary.write_text("half")
-        raise KeyError
+
+    def write_half() -> None:
+        with replacing(tmp_path / "a.txt") as temporary:
+            temporary.write_text("half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write_half()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "old"}
 
 

@@ -265,30 +265,6 @@ def test_attention_is_a_distribution_over_real_regions_and_words() -> None:
     assert np.all(word_weights[1, :, 1:] == 0)
 
 
-def test_the_standardisation_has_the_mean_and_deviation_of_real_regions() -> None:
-    model, (regions, mask) = create(), images()
-    model.image_encoder.adapt(regions.astype("float16"), mask)
-    real = regions[mask].astype(np.float64)
-    np.testing.assert_allclose(model.image_encoder.mean, real.mean(axis=0), atol=1e-3)
-    np.testing.assert_allclose(model.image_encoder.scale, 1 / (real.std(axis=0) + 1e-3), rtol=1e-2)
-
-
-def test_a_power_of_the_regions_comes_before_the_standardisation() -> None:
-    regions = np.random.default_rng(0).normal(0, 3, (4, 2, DIM))
-    raised = np.sign(regions) * np.sqrt(np.abs(regions))
-    model, plain = create(region_power=0.5), create()
-    mask = np.ones((4, 2), bool)
-    model.image_encoder.adapt(regions, mask)
-    plain.image_encoder.adapt(raised, mask)
-    np.testing.assert_allclose(model.image_encoder.mean, raised.mean((0, 1)), atol=1e-6)
-    np.testing.assert_allclose(model.encode_image(regions), plain.encode_image(raised), atol=1e-6)
-    np.testing.assert_allclose(model.encode_image(0 * regions), plain.encode_image(0 * regions), atol=1e-6)
-    copy = ContextAttentionVSE.from_config(model.get_config())
-    assert copy.image_encoder.power == 0.5
-    with pytest.raises(ValueError, match="power: found 0, expected a number above 0, up to 1"):
-        create(region_power=0)
-
-
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(DataError, match="'it', expected one of: en, de"):
         create().encode_text(["ciao"], "it")

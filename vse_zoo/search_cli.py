@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +21,14 @@ __all__ = ["add_commands"]
 
 _LISTED = 20
 _WIDEST = 10_000
+_SERVING = ("fastapi", "uvicorn", "python_multipart")
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Adds ``index`` and ``search``."""
+    """Adds ``index``, ``search`` and ``serve``."""
     app.command()(index)
     app.command()(search)
+    app.command()(serve)
 
 
 def _say(text: str) -> None:
@@ -82,6 +85,19 @@ def search(
     _show(answer)
     if html is not None:
         _say(f"Open {html}")
+
+
+def serve(
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder that vse-zoo index made.")],
+    port: Annotated[int, typer.Option(help="Port of the page; 0: any that is free.")] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen at; others can reach 0.0.0.0.")] = "127.0.0.1",
+) -> None:
+    """Search on a page in your browser, and by a JSON API. Example: vse-zoo serve photos"""
+    if not all(map(find_spec, _SERVING)):
+        raise ConfigError("serve: needs FastAPI, which isn't installed. Run: pip install 'vse-zoo[serve]'.")
+    from vse_zoo.search.web import serve_index  # optional
+
+    serve_index(folder, host, port, _say)
 
 
 def _show(answer: Answer) -> None:

@@ -242,7 +242,7 @@ def test_no_other_file_is_served(client: Any, path: str) -> None:
         ("search?q=", 422),
         ("search?q=%20%3F", 400),
         ("search?q=%00", 400),
-        ("search?q=%ff%fe", 400),
+        ("search?q=%ff%fe", 200),
         ("search?q=%ed%a0%80dog", 200),
         ("search?q=" + "dog " * 126, 422),
         ("search?q=" + "dog%20" * 125, 200),
@@ -264,7 +264,7 @@ def test_no_other_file_is_served(client: Any, path: str) -> None:
         ("photo/0", 422),
         ("photo/-1", 422),
         ("thumbnail/9223372036854775807", 404),
-        ("thumbnail/٣", 404),
+        ("thumbnail/٣", 422),
         ("nothing", 404),
     ],
 )

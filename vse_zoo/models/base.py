@@ -148,7 +148,7 @@ class VSEModel(ReplicatedModel):
             raise DataError(f"{type(self).__name__}: this model was made for two matrices, and takes no sentences.")
         if not len(texts):
             raise ValueError("texts: found none, expected at least one sentence.")
-        ids = self.preprocessor.ragged(list(texts), language)
+        ids = self._tokenizers[self.preprocessor.check_language(language)](list(texts))
         lengths = ids.row_lengths().numpy()
         order = np.argsort(lengths, kind="stable")
         function = self._text_functions[language]
@@ -164,6 +164,14 @@ class VSEModel(ReplicatedModel):
     def _image_function(self) -> Any:
         regions = tf.TensorSpec([None, None, self.region_dim], tf.float32)
         return tf.function(self.embed_image, input_signature=[regions, tf.TensorSpec([None, None], tf.bool)])
+
+    @cached_property
+    def _tokenizers(self) -> dict[str, Any]:
+        texts = tf.TensorSpec([None], tf.string)
+        return {
+            language: tf.function(partial(self.preprocessor.ragged, language=language), input_signature=[texts])
+            for language in self.languages
+        }
 
     @cached_property
     def _text_functions(self) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def test_search_and_look_at_a_word(tab: Any) -> None:
     tab.wait_for_function("document.querySelector('#photo').naturalWidth > 0")
     assert lit(tab) == [0, 0]
     words.nth(2).hover()
-    assert re.match("“Ball”: most (at the|in the)", dialog.locator("#where").inner_text())
+    assert re.match("“Ball”: most (at the|in the|on the)", dialog.locator("#where").inner_text())
     assert lit(tab)[1] > 150
     words.nth(1).focus()
     assert dialog.locator("#where").inner_text().startswith("“roter”")

@@ -92,8 +92,8 @@ def _attention(
     ids = model._words(model.preprocessor([query], language))
     encoder = model.text_encoders[language]
     over_words = encoder(ids, return_weights=True)[1][0].numpy()
-    # A head of a single region is that region.
-    items = model.image_encoder(tf.constant(regions[0][:, None]), mask=tf.ones((regions.shape[1], 1), tf.bool))
+    # A head of nothing but one region, here twice, is that region.
+    items = model.image_encoder(tf.constant(regions[0][:, None].repeat(2, axis=1)))
     items, states = items.numpy()[:, 0].astype(np.float64), _states(encoder, ids)
     norms = np.linalg.norm(over_regions @ items) * np.linalg.norm(over_words @ states)
     shares = np.einsum("kr,kw->wr", over_regions, over_words, dtype=np.float64)

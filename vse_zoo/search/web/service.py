@@ -42,9 +42,12 @@ class Service:
     def warm_up(self) -> None:
         """Loads model and backbone, so that the first question needn't wait."""
         encoder = self.index.encoder
-        encoder.encode_picture(Image.new("RGB", (8, 8)))
+        picture = Image.new("RGB", (8, 8))
+        encoder.encode_picture(picture)
         for language in self.index.languages:
             encoder.encode_text("a", language)
+        if can_explain(encoder.model):
+            explain(encoder, picture, "a", self.index.languages[0])
 
     def summary(self) -> Summary:
         """What is searched."""
@@ -69,7 +72,8 @@ class Service:
 
     async def explain(self, photo: int, query: str, language: str | None) -> Looked:
         """Where in a photo the query's words are seen."""
-        picture = await self.pictures.run(self.photos.open, photo)
+        # Decoded as it was to be indexed, so that the score is that of the search.
+        picture = await self.pictures.run(self.photos.open, photo, self.index.settings.image_size)
         found = await self.model.run(explain, self.index.encoder, picture, query, language)
         words = [
             Word(text=text, known=known, part=round(float(part), _DIGITS), weights=_rounded(weights))

@@ -8,7 +8,12 @@ export async function ask(address, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server doesn't answer. Is vse-zoo serve still running?");
   }
-  const values = await answer.json().catch(() => ({}));
+  let values = {};
+  try {
+    values = await answer.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+  }
   if (!answer.ok) throw new Error(values.detail || `The server failed (${answer.status}).`);
   return values;
 }

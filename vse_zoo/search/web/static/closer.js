@@ -4,10 +4,11 @@ import { Heat } from "./heat.js";
 
 const NOTES = {
   attention: "Bright: what in the photo speaks for the word, and so adds to the score. Words with more weight have a " +
-    "stronger line. A head's picture shows where the model looks, whatever the question.",
+    "stronger line. “Attention” shows where the model looks, whatever the question.",
   transport: "Bright: where the model's transport plan sends the word. Words with more weight have a stronger line.",
 };
-const DOWN = ["at the top", "in the middle", "at the bottom"], ACROSS = ["left", "centre", "right"];
+const PLACES = ["at the top left", "at the top", "at the top right", "on the left", "in the middle", "on the right",
+  "at the bottom left", "at the bottom", "at the bottom right"];
 
 export class Closer {
   constructor(dialog) {
@@ -22,6 +23,9 @@ export class Closer {
     dialog.addEventListener("keydown", (event) => {
       const step = { PageUp: -1, PageDown: 1 }[event.key];
       if (step) { event.preventDefault(); this.show(this.place + step); }
+    });
+    this.find("photo").addEventListener("load", ({ target }) => {
+      target.parentElement.style.setProperty("--ratio", target.naturalWidth / target.naturalHeight);
     });
     this.find("photo").addEventListener("error", () => { this.find("where").textContent = "The photo can't be opened."; });
   }
@@ -83,7 +87,7 @@ export class Closer {
     const name = this.looked.heads.length > 1 ? `attention head ${number + 1}` : "attention";
     const words = this.looked.words.map(({ text }, place) => [head.words[place], text]);
     const [weight, text] = words.reduce((best, each) => (each[0] > best[0] ? each : best));
-    const said = `It looks ${this.place_of(head.regions)} in the photo, and at “${text}” most (${share(weight)}).`;
+    const said = `It looks ${this.placeOf(head.regions)} in the photo, and at “${text}” most (${share(weight)}).`;
     const button = this.button(name, () => this.light(button, head.regions, said));
     return button;
   }
@@ -110,13 +114,13 @@ export class Closer {
     const adds = `adds ${word.part.toFixed(3)} of ${this.looked.score.toFixed(3)}`;
     if (!word.known) return `“${word.text}” is not a word that the model knows; ${adds}.`;
     if (!Math.max(...word.weights)) return `Nothing in the photo speaks for “${word.text}”; ${adds}.`;
-    return `“${word.text}”: most ${this.place_of(word.weights)} (${share(Math.max(...word.weights))}); ${adds}.`;
+    return `“${word.text}”: most ${this.placeOf(word.weights)} (${share(Math.max(...word.weights))}); ${adds}.`;
   }
 
-  place_of(weights) {
+  placeOf(weights) {
     const [rows, columns] = this.looked.grid, best = weights.indexOf(Math.max(...weights));
     const third = (cell, cells) => Math.min(2, Math.floor(3 * (cell + .5) / cells));
-    return `${DOWN[third(Math.floor(best / columns), rows)]} ${ACROSS[third(best % columns, columns)]}`;
+    return PLACES[3 * third(Math.floor(best / columns), rows) + third(best % columns, columns)];
   }
 }
 

@@ -15,9 +15,9 @@ export class Heat {
   draw(weights, [rows, columns]) {
     const cells = new ImageData(columns, rows), most = Math.max(...weights) || 1;
     weights.forEach((weight, cell) => {
-      const level = weight / most;
+      const level = (weight / most) ** 1.5;
       const light = Math.max(0, level - .35) / .65;
-      cells.data.set([...TINT.map((value) => value * light), 255 * (.78 * (1 - level) + .22 * light)], 4 * cell);
+      cells.data.set([...TINT.map((value) => value * light), 255 * (.82 * (1 - level) + .2 * light)], 4 * cell);
     });
     const small = document.createElement("canvas");
     [small.width, small.height] = [columns, rows];

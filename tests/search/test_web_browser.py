@@ -66,7 +66,7 @@ def tab(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[
     context.set_default_timeout(60_000)
     tab = context.new_page()
     said: list[str] = []
-    tab.on("console", lambda message: said.append(message.text))
+    tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.goto(address)
     tab.locator("#size", has_text="9 photos").wait_for()
@@ -98,7 +98,7 @@ def test_search_and_look_at_a_word(tab: Any) -> None:
     results = tab.locator("#results button")
     assert results.count() == 9
     assert "q=ein+roter" in tab.url
-    tab.wait_for_function("[...document.querySelectorAll('#results img')].every(each => each.naturalWidth)")
+    tab.evaluate("Promise.all([...document.querySelectorAll('#results img')].map(each => each.decode()))")
     assert re.match(r"1\. right \d+ %", results.first.inner_text())
 
     results.nth(1).focus()
@@ -107,7 +107,7 @@ def test_search_and_look_at_a_word(tab: Any) -> None:
     words = dialog.locator("#words button")
     words.first.wait_for()
     assert words.all_inner_texts() == ["ein", "roter", "Ball", "auf", "der", "Wiese"]
-    tab.wait_for_function("document.querySelector('#photo').naturalWidth > 0")
+    tab.locator("#photo").evaluate("photo => photo.decode()")
     assert lit(tab) == [0, 0]
     words.nth(2).hover()
     assert re.match("“Ball”: most (at the|in the|on the)", dialog.locator("#where").inner_text())

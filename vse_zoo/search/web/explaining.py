@@ -90,11 +90,10 @@ def _attention(
     """
     over_regions = model.attend_image(regions)[0]
     ids = model._words(model.preprocessor([query], language))
-    encoder = model.text_encoders[language]
-    over_words = encoder(ids, return_weights=True)[1][0].numpy()
+    states, over_words = (found[0].numpy() for found in _read(model.text_encoders[language], ids))
     # A head of nothing but one region, here twice, is that region.
     items = model.image_encoder(tf.constant(regions[0][:, None].repeat(2, axis=1)))
-    items, states = items.numpy()[:, 0].astype(np.float64), _states(encoder, ids)
+    items, states = items.numpy()[:, 0].astype(np.float64), states.astype(np.float64)
     norms = np.linalg.norm(over_regions @ items) * np.linalg.norm(over_words @ states)
     shares = np.einsum("kr,kw->wr", over_regions, over_words, dtype=np.float64)
     table = shares * (states @ items.T) / max(norms, 1e-12)
@@ -104,8 +103,10 @@ def _attention(
     return weights, table.sum(axis=1), tuple(zip(over_regions, over_words, strict=True))
 
 
-def _states(encoder: Any, ids: Any) -> NDArray[np.float64]:
-    """(T, H) what the heads of a `SentenceEncoder` are means of."""
+@tf.function(reduce_retracing=True)
+def _read(encoder: Any, ids: Any) -> tuple[Any, Any]:
+    """A sentence's states (1, T, H), of which the heads of a `SentenceEncoder` are means, and the weights (1, K, T)."""
     vectors = ids if len(ids.shape) == 3 else encoder.words(ids)
-    states = encoder.recurrence(vectors, mask=tf.ones(vectors.shape[:2], tf.bool))
-    return (states + vectors if encoder.word_skip else states).numpy()[0].astype(np.float64)
+    states = encoder.recurrence(vectors, mask=tf.ones(tf.shape(vectors)[:2], tf.bool))
+    states = states + vectors if encoder.word_skip else states
+    return states, encoder.attention(states, return_weights=True)[1]

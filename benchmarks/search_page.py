@@ -122,11 +122,13 @@ def main() -> None:
         try:
             assert server.stdout is not None
             address = next(found[0] for line in server.stdout if (found := re.findall(r"http://\S+", line)))
+            began = time.monotonic()
             answers = measure(urlsplit(address).netloc, options.clients, options.seconds)
+            took = time.monotonic() - began  # until the last answer
             assert server.poll() is None, "the server ended"
         finally:
             server.terminate()
-    show(answers, options.seconds)
+    show(answers, took)
     bad = sum(count for status, count in count_statuses(answers).items() if status == 0 or status >= 500)
     sys.exit(f"{bad} without an answer, or 5xx" if bad else 0)
 

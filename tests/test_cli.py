@@ -43,6 +43,9 @@ COMMANDS = [
     "report",
     "export",
     "quickstart",
+    "index",
+    "search",
+    "serve",
     "models",
     *(f"prepare {name}" for name in sources.names()),
 ]

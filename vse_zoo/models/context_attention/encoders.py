@@ -175,6 +175,11 @@ class SentenceEncoder(_AttendedEncoder):
 
     def call(self, ids: Tensor, training: bool = False, return_weights: bool = False) -> Tensor:
         """Encodes a batch of sentences; shapes in the class's documentation."""
+        states, mask = self.states(ids, training)
+        return self.attention(states, mask=mask, return_weights=return_weights)
+
+    def states(self, ids: Tensor, training: bool = False) -> tuple[Tensor, Tensor]:
+        """What the heads attend to: (B, T, H) states of the words, and the (B, T) mask, True on words."""
         mask = ops.not_equal(ids, 0)
         if len(ids.shape) == 3:
             vectors, mask = ids, ops.any(mask, axis=2)
@@ -184,8 +189,7 @@ class SentenceEncoder(_AttendedEncoder):
         states = self.recurrence(vectors, mask=mask, training=training)
         states = self.item_dropout(states, training=training)
         # The word vectors have had their dropout.
-        states = states + vectors if self.word_skip else states
-        return self.attention(states, mask=mask, return_weights=return_weights)
+        return (states + vectors if self.word_skip else states), mask
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

@@ -99,13 +99,11 @@ class ContextAttentionVSE(VSEModel):
         self.image_encoder = RegionEncoder(
             **attended, activation=region_activation, power=region_power, name="image_encoder"
         )
+        attended |= {"word_dim": self.word_dim, "word_skip": word_skip, "train_words": train_words}
         self.text_encoders = {
             language: SentenceEncoder(
                 None if contextual else len(preprocessor.vocabulary(language)),
-                self.word_dim,
                 **attended,
-                word_skip=word_skip,
-                train_words=train_words,
                 name=f"text_encoder_{language}",
             )
             for language in preprocessor.languages

@@ -106,7 +106,5 @@ def _attention(
 @tf.function(reduce_retracing=True)
 def _read(encoder: Any, ids: Any) -> tuple[Any, Any]:
     """A sentence's states (1, T, H), of which the heads of a `SentenceEncoder` are means, and the weights (1, K, T)."""
-    vectors = ids if len(ids.shape) == 3 else encoder.words(ids)
-    states = encoder.recurrence(vectors, mask=tf.ones(tf.shape(vectors)[:2], tf.bool))
-    states = states + vectors if encoder.word_skip else states
-    return states, encoder.attention(states, return_weights=True)[1]
+    states, mask = encoder.states(ids)
+    return states, encoder.attention(states, mask=mask, return_weights=True)[1]

@@ -36,6 +36,7 @@ minimum_count = 1
 """
 COMMANDS = [
     "features",
+    "views",
     "train",
     "evaluate",
     "ground",
@@ -127,6 +128,11 @@ def test_photos_to_figures(run: Run, photos: Path, tmp_path: Path) -> None:
     assert "29 images have regions of 1280 numbers" in said
     assert Dataset.open(data).grid == (2, 2)
 
+    status, said, _ = run("views", data, "--count", 2)
+    assert status == 0
+    assert "2 views of each of 17 training pictures" in said
+    (tmp_path / "tiny.toml").write_text(CONFIG + "views = true\n")
+
     status, said, _ = run(
         "train", "context_attention", "--data", data, "--out", out, "--config", tmp_path / "tiny.toml"
     )
@@ -160,6 +166,7 @@ def test_each_error_is_one_message_without_a_traceback(run: Run, photos: Path, t
         (("features", data, "--grid", "7"), "--grid: found '7', expected rows x columns"),
         (("features", data, "--backbone", "[b]net"), "[b]net"),
         (("features", data, "--strict"), "0.png"),
+        (("views", data), "Run: vse-zoo features"),
         (
             ("train", "no_recipe", "--data", data, "--out", tmp_path / "run"),
             "expected one of: add_language, context_attention",

@@ -14,9 +14,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from vse_zoo import presets
-from vse_zoo.data import Dataset, sources
-from vse_zoo.errors import ConfigError, VSEZooError
-from vse_zoo.features import backbones
+from vse_zoo.data import sources
+from vse_zoo.errors import VSEZooError
+from vse_zoo.features_cli import add_commands as add_feature_commands
+from vse_zoo.features_cli import parse_grid
 from vse_zoo.files import write_json
 from vse_zoo.search_cli import add_commands as add_search_commands
 from vse_zoo.workflow import evaluate_model, recipe_names
@@ -24,9 +25,7 @@ from vse_zoo.workflow import quickstart as run_quickstart
 from vse_zoo.workflow import train as run_recipe
 from vse_zoo.workflow.explain import explain_picture
 from vse_zoo.workflow.export import export_run
-from vse_zoo.workflow.features import add_features, attach_precomputed
 from vse_zoo.workflow.grounding import ground_folder
-from vse_zoo.workflow.next_steps import training_commands
 from vse_zoo.workflow.report import report_folder
 
 __all__ = ["app", "console_errors", "run"]
@@ -40,12 +39,6 @@ console = Console()
 
 Out = Annotated[Path, typer.Argument(help="Folder to make.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the data that is there.")]
-_FORMATS = "bottom-up-attention .tsv or a folder of its parts, a folder of .npz, .h5; .npy, .npz or .mat of one array"
-Precomputed = Annotated[Path | None, typer.Option(help=f"Instead of extracting: {_FORMATS}.")]
-Fields = Annotated[
-    str | None, typer.Option(help="Columns of a .tsv without a header, such as image_id,image_h,image_w,num_boxes,…")
-]
-Half = Annotated[bool, typer.Option("--half", help="Store --precomputed as float16, which halves the size.")]
 
 
 @contextmanager
@@ -102,58 +95,7 @@ for _name in sources.names():
     _add_source(_name)
 
 
-@app.command()
-def features(
-    data: Annotated[Path, typer.Argument(help="Dataset folder.")],
-    backbone: Annotated[
-        str,
-        typer.Option(
-            help="efficientnet_lite0, keras:<application>, with /<layer> or not, or kerashub:<preset or folder>."
-        ),
-    ] = backbones.BUILT_IN,
-    grid: Annotated[
-        str | None, typer.Option(help="Regions as rows x columns over the picture; 7x7, or 1x1 of a vector.")
-    ] = None,
-    weights: Annotated[
-        str, typer.Option(help="For keras: backbones: imagenet (Keras downloads them) or a weights file.")
-    ] = backbones.IMAGENET,
-    batch_size: Annotated[int, typer.Option(help="Images a step.")] = 32,
-    strict: Annotated[bool, typer.Option("--strict", help="An unreadable image is an error.")] = False,
-    precomputed: Precomputed = None,
-    names: Annotated[
-        Path | None, typer.Option(help="Text file, line n names the image of row n of --precomputed.")
-    ] = None,
-    key: Annotated[str | None, typer.Option(help="Array in --precomputed, where it holds several.")] = None,
-    fields: Fields = None,
-    boxes: Annotated[bool, typer.Option("--boxes/--no-boxes", help="Take the boxes of --precomputed too.")] = True,
-    half: Half = False,
-) -> None:
-    """Extract region features; resumes after an interruption. Example: vse-zoo features data/mine --grid 7x7"""
-    dataset = Dataset.open(data)
-    extracting = (backbone, grid, weights) != (backbones.BUILT_IN, None, backbones.IMAGENET)
-    copying = names or key or fields or half or not boxes
-    if (extracting and precomputed) or (copying and not precomputed):
-        own = "--names, --key, --fields, --no-boxes and --half belong to --precomputed"
-        raise ConfigError(f"{own}, --backbone, --grid and --weights to extraction: found both.")
-    if precomputed:
-        options: dict[str, Any] = {"names": names, "key": key, "boxes": boxes, "half": half, "strict": strict}
-        columns = [field.strip() for field in fields.split(",")] if fields else None
-        dataset = attach_precomputed(dataset, precomputed, fields=columns, note=_note, **options)
-    else:
-        network = backbones.get(backbone, _grid(grid) if grid else None, weights)
-        dataset = add_features(dataset, network, batch_size=batch_size, strict=strict)
-    for image, reason in dataset.left_out.items():
-        _note(f"left out {image}: {reason}")
-    _say(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
-    first, *others = training_commands(dataset, data)
-    _say("\n   or ".join([f"Next: {first}", *others]))
-
-
-def _grid(text: str) -> tuple[int, int]:
-    rows, _, columns = text.partition("x")
-    if not (rows.isdigit() and columns.isdigit()):
-        raise ConfigError(f"--grid: found {text!r}, expected rows x columns, such as 7x7.")
-    return int(rows), int(columns)
+add_feature_commands(app)
 
 
 @app.command()
@@ -255,7 +197,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a SavedModel for TensorFlow Serving. Example: vse-zoo export runs/first served/first"""
-    found = export_run(model, folder, version, _grid(grid) if grid else None)
+    found = export_run(model, folder, version, parse_grid(grid) if grid else None)
     for name, reason in found.left_out.items():
         _note(f"left out {name}: {reason}")
     listed = ", ".join(found.signatures)

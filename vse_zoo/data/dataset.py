@@ -14,9 +14,10 @@ from PIL import Image
 from vse_zoo.data.arrays import BOXES, OFFSETS, REGIONS, Regions
 from vse_zoo.data.attaching import check_finite, described, file_hash, move
 from vse_zoo.data.kept import KeptRegions
-from vse_zoo.data.metadata import CAPTIONS, Metadata
+from vse_zoo.data.metadata import CAPTIONS, Metadata, ViewsInfo
 from vse_zoo.data.pictures import open_picture
 from vse_zoo.data.records import Record, read_records
+from vse_zoo.data.views import SPLIT, VIEWS, Views
 from vse_zoo.data.writing import write_folder
 from vse_zoo.errors import DataError, located
 
@@ -83,12 +84,21 @@ class Dataset:
     @property
     def identity(self) -> dict[str, Any]:
         """What a training run records to know the data again."""
-        return {
+        known = {
             "name": self.name,
             "content_hash": self.content_hash,
             "backbone": self.arrays.backbone,
             "grid": list(self.grid or ()),
         }
+        return known | ({"views": self._metadata.views.count} if self._metadata.views else {})
+
+    @cached_property
+    def views(self) -> Views:
+        """Other views of the training pictures; a `DataError` if they were not extracted."""
+        if self._metadata.views is None:
+            do = f"Run: vse-zoo views {self.path}"
+            raise DataError(located(self.path, "this dataset has no views of its training pictures.", do=do))
+        return Views(self.path / VIEWS, self._metadata.views.count, self.arrays, len(self.indices(SPLIT)))
 
     @cached_property
     def records(self) -> list[Record]:
@@ -158,11 +168,14 @@ class Dataset:
         Of features in files elsewhere no hash is recorded: opening compares their size, date, shape and type, and here
         every number is read, which must be finite.
         """
-        hashes = self._metadata.regions.hashes if self._metadata.regions else {}
-        for name, digest in {CAPTIONS: self.content_hash, **hashes}.items():
+        regions, views = self._metadata.regions, self._metadata.views
+        hashes = {CAPTIONS: self.content_hash, **(regions.hashes if regions else {})}
+        for name, digest in {**hashes, **({VIEWS: views.hash} if views else {})}.items():
             if file_hash(self.path / name) != digest:
-                again = _AGAIN if name == CAPTIONS else "Run vse-zoo features again."
-                raise DataError(located(self.path / name, "its content has changed.", do=again))
+                command = {CAPTIONS: "prepare", VIEWS: "views"}.get(name, "features")
+                raise DataError(
+                    located(self.path / name, "its content has changed.", do=f"Run vse-zoo {command} again.")
+                )
         if self._metadata.regions and self._metadata.regions.parts:
             for rows in self.arrays.files:
                 check_finite(rows)
@@ -196,13 +209,32 @@ class Dataset:
         given = {REGIONS: regions, OFFSETS: offsets, BOXES: boxes}
         files = {name: Path(path) for name, path in given.items() if path is not None}
         info = described(files, self.image_names, left_out, backbone, grid)
-        self._metadata.model_copy(update={"regions": None, "left_out": {}}).write(self.path)
+        self._metadata.model_copy(update={"regions": None, "views": None, "left_out": {}}).write(self.path)
+        # They were of other features.
+        (self.path / VIEWS).unlink(missing_ok=True)
         for name in given:
             if name in files:
                 move(files[name], self.path / name)
             else:
                 (self.path / name).unlink(missing_ok=True)
-        self._metadata.model_copy(update={"regions": info, "left_out": left_out}).write(self.path)
+        self._metadata.model_copy(update={"regions": info, "views": None, "left_out": left_out}).write(self.path)
+        return Dataset(self.path)
+
+    def attach_views(self, views: Path, count: int) -> Dataset:
+        """Moves a finished views.npy into the folder and opens it again; dataset.json is replaced last.
+
+        Args:
+            views: .npy file as of `vse_zoo.data.views.Views`.
+            count: views of each training picture.
+
+        Raises:
+            DataError: it does not fit the regions, or holds impossible values. The folder is as it was then.
+        """
+        Views(views, count, self.arrays, len(self.indices(SPLIT))).check()
+        info = ViewsInfo(count=count, hash=file_hash(views))
+        self._metadata.model_copy(update={"views": None}).write(self.path)
+        move(views, self.path / VIEWS)
+        self._metadata.model_copy(update={"views": info}).write(self.path)
         return Dataset(self.path)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, TypeAdapter, Val
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import read_json, write_json
 
-__all__ = ["CAPTIONS", "METADATA", "Metadata", "RegionsInfo", "RegionsPart", "checked_metadata"]
+__all__ = ["CAPTIONS", "METADATA", "Metadata", "RegionsInfo", "RegionsPart", "ViewsInfo", "checked_metadata"]
 
 METADATA = "dataset.json"
 CAPTIONS = "captions.jsonl"
@@ -79,6 +79,13 @@ class RegionsInfo(_Strict):
         return self
 
 
+class ViewsInfo(_Strict):
+    """The views of the training pictures: ``count`` of each; ``hash`` of views.npy."""
+
+    count: PositiveInt
+    hash: _Sha256
+
+
 class Metadata(_Strict):
     """The content of dataset.json; ``images`` counts rows, ``left_out`` names those without usable features."""
 
@@ -91,6 +98,7 @@ class Metadata(_Strict):
     captions_bytes: PositiveInt
     image_source: Annotated[_FolderImages | _SceneImages | _NoImages, Field(discriminator="kind")]
     regions: RegionsInfo | None
+    views: ViewsInfo | None = None
     left_out: dict[str, str]
 
     @model_validator(mode="after")

@@ -37,9 +37,10 @@ class PairBatches:
             compare long sentences with short ones.
         states: for each language a .npy file (all words, D) of vectors, one for each of ``tokenize``'s ids; ``text``
             then holds (B, T, D) of them instead of ids, zero at padding.
+        views: draw each picture anew every time from itself and its other views (`Dataset.views`).
 
     Raises:
-        DataError: the split is empty, or has no caption in any of the languages.
+        DataError: the split is empty, has no caption in any of the languages, or lacks the views that are asked for.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class PairBatches:
         seed: int = 0,
         length_pool: int = 32,
         states: Mapping[str, Path] | None = None,
+        views: bool = False,
     ) -> None:
         if captions not in ("all", "one"):
             raise ValueError(f"captions must be 'all' or 'one', got {captions!r}.")
@@ -61,6 +63,7 @@ class PairBatches:
         self._seed = seed
         self._length_pool = length_pool
         self._rows = dataset.indices(split)
+        self._views = dataset.views if views else None
         files = states or {}
         self._tokens = {name: Tokens.read(dataset, split, name, tokenize, files.get(name)) for name in self.languages}
         pairs = np.max([tokens.counts for tokens in self._tokens.values()], axis=0, initial=0)
@@ -83,17 +86,21 @@ class PairBatches:
     def batch(self, step: int) -> dict[str, Any]:
         """Batch number ``step``, counted from the first epoch's first, as NumPy arrays in the batch contract."""
         epoch, position = divmod(int(step), self.steps_per_epoch)
-        images, captions = self._plan(epoch)
+        images, captions, views = self._plan(epoch)
         chosen = slice(position * self.batch_size, (position + 1) * self.batch_size)
         rows = self._rows[images[chosen]]
         regions, region_mask = self._dataset.regions(rows)
+        if self._views:
+            self._views.put(regions, images[chosen], views[chosen])
         texts = {name: tokens.padded(captions[name][chosen]) for name, tokens in self._tokens.items()}
         masks = {name: captions[name][chosen] >= 0 for name in self.languages}
         ids = rows.astype("int32")
         return {"regions": regions, "region_mask": region_mask, "text": texts, "text_mask": masks, "image_id": ids}
 
-    def _plan_epoch(self, epoch: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The epoch's pairs in order: positions in the split, and per language caption numbers (−1: none)."""
+    def _plan_epoch(self, epoch: int) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """The epoch's pairs in order: positions in the split, per language caption numbers (−1: none), and views
+        (−1: the picture itself).
+        """
         random = np.random.default_rng((self._seed, epoch))
         captions = {
             name: tokens.shuffled(random)[self._images, self._slots % np.maximum(tokens.counts, 1)[self._images]]
@@ -101,7 +108,8 @@ class PairBatches:
         }
         lengths = np.max([self._tokens[name].lengths[captions[name]] for name in self.languages], axis=0)
         order = self._bucketed(random.permutation(len(self._images)), lengths, random)
-        return self._images[order], {name: numbers[order] for name, numbers in captions.items()}
+        views = random.integers(-1, self._views.count if self._views else 0, len(order))
+        return self._images[order], {name: numbers[order] for name, numbers in captions.items()}, views
 
     def _bucketed(self, order: np.ndarray, lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
         order = order[: self.steps_per_epoch * self.batch_size]

@@ -15,6 +15,7 @@ from vse_zoo.data.attaching import file_hash
 from vse_zoo.data.kept import KeptRegions
 from vse_zoo.data.metadata import CAPTIONS, METADATA, checked_metadata
 from vse_zoo.data.records import Record
+from vse_zoo.data.views import VIEWS
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import replacing
 
@@ -48,7 +49,7 @@ def write_folder(
             given |= {**facts, "regions": info and info.model_dump(), "left_out": {}}
             metadata = checked_metadata(folder / METADATA, given)
             # A crash from here on leaves a folder without dataset.json, which is refused as an interrupted write.
-            for stale in (METADATA, REGIONS, OFFSETS, BOXES):
+            for stale in (METADATA, REGIONS, OFFSETS, BOXES, VIEWS):
                 (folder / stale).unlink(missing_ok=True)
         if regions and info and regions.boxes is not None:
             with replacing(folder / BOXES) as temporary:

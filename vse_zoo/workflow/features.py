@@ -7,14 +7,19 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
+
 from vse_zoo.data.dataset import Dataset
-from vse_zoo.errors import ConfigError
-from vse_zoo.features import Backbone, extract_regions
+from vse_zoo.data.views import SPLIT
+from vse_zoo.errors import ConfigError, DataError, located
+from vse_zoo.features import Backbone, backbones, extract_regions, picture_view
 from vse_zoo.features.precomputed import reads
+from vse_zoo.images import square_pixels
 from vse_zoo.workflow.arrays import attach_array
 from vse_zoo.workflow.precomputed import attach_entries
 
-__all__ = ["add_features", "attach_precomputed"]
+__all__ = ["add_features", "add_views", "attach_precomputed"]
 
 
 def add_features(dataset: Dataset, backbone: Backbone, *, batch_size: int = 32, strict: bool = False) -> Dataset:
@@ -44,6 +49,62 @@ def add_features(dataset: Dataset, backbone: Backbone, *, batch_size: int = 32, 
     )
     shutil.rmtree(work, ignore_errors=True)
     return finished
+
+
+def add_views(
+    dataset: Dataset, count: int, *, weights: str | Path = backbones.IMAGENET, batch_size: int = 32
+) -> Dataset:
+    """Extracts the regions of ``count`` views of every training picture (`vse_zoo.features.picture_view`).
+
+    An interrupted job goes on where it stopped.
+
+    Args:
+        dataset: an opened dataset folder with pictures and with regions from `add_features`.
+        count: views of each picture.
+        weights: those of `vse_zoo.features.backbones.get` that the regions were computed with.
+        batch_size: pictures a step.
+
+    Returns:
+        The dataset, opened again.
+
+    Raises:
+        DataError: a picture can't be read, or the regions that the folder holds were computed by something else.
+    """
+    if dataset.grid is None or not dataset.has_pictures:
+        problem = f"its regions ({dataset.arrays.backbone}) don't come from vse-zoo features."
+        raise DataError(located(dataset.path, problem, do="Views need pictures, and features extracted from them."))
+    backbone = backbones.get(dataset.arrays.backbone, (dataset.grid[0], dataset.grid[1]), weights)
+    rows = dataset.indices(SPLIT)
+    names = [dataset.image_names[row] for row in rows]
+    work = dataset.path / "extraction"
+
+    def open_view(number: int) -> Image.Image:
+        position, view = divmod(number, count)
+        return picture_view(dataset.open_image(int(rows[position])), position, view)
+
+    _check_same(dataset, backbone, int(rows[0]))
+    found = extract_regions(
+        [f"{name}#{view}" for name in names for view in range(count)],
+        open_view,
+        backbone,
+        work,
+        fingerprint=dataset.content_hash,
+        batch_size=batch_size,
+        strict=True,
+    )
+    finished = dataset.attach_views(found.regions_path, count)
+    shutil.rmtree(work, ignore_errors=True)
+    return finished
+
+
+def _check_same(dataset: Dataset, backbone: Backbone, row: int) -> None:
+    """Whether the backbone gives the regions of a picture that the dataset holds; else a `DataError`."""
+    kept = dataset.regions(np.array([row]))[0][0].astype(np.float32)
+    found = backbone.regions(square_pixels(dataset.open_image(row), backbone.image_size)[None])[0]
+    # float16 keeps 11 bits; sums in another order, as of another machine, are nearer than that.
+    if found.shape != kept.shape or np.abs(found - kept).max() > 1e-2 * max(1.0, np.abs(kept).max()):
+        problem = f"its regions of {dataset.image_names[row]} aren't those of {backbone.name}."
+        raise DataError(located(dataset.path, problem, do="Extract both with the same weights: vse-zoo features."))
 
 
 def _say(remark: str) -> None:

@@ -44,6 +44,7 @@ class CaptionTrainConfig(PrecisionTrainConfig):
     minimum_count: int = Field(4, gt=0)
     max_length: int = Field(100, gt=0)
     length_pool: int = Field(32, gt=0)
+    views: bool = False
 
     def data(self, dataset: Dataset) -> tuple[TextPreprocessor, PairBatches]:
         """The vocabulary of the training captions, and batches of the training split."""
@@ -67,6 +68,7 @@ class CaptionTrainConfig(PrecisionTrainConfig):
             seed=self.seed,
             length_pool=self.length_pool,
             states=states,
+            views=self.views,
         )
 
     def languages_of(self, dataset: Dataset) -> tuple[str, ...]:

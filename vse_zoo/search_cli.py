@@ -41,10 +41,13 @@ def index(
     preset: Annotated[
         str | None, typer.Option(help=f"Built-in name, preset or run folder; {PRESET} for a new index.")
     ] = None,
+    qdrant: Annotated[
+        str | None, typer.Option(help="Keep the vectors in Qdrant: a server's address, or 'local' for a folder.")
+    ] = None,
 ) -> None:
     """Make a folder of photos searchable; run it again after changes. Example: vse-zoo index ~/Photos --out photos"""
     try:
-        done = index_photos(photos, out, preset)
+        done = index_photos(photos, out, preset, qdrant)
     except KeyboardInterrupt:
         _say("Interrupted; what was done is kept. Run the same command to go on.")
         raise SystemExit(130) from None

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vse_zoo.errors import DataError
-from vse_zoo.search import Backend, LocalBackend
+from vse_zoo.search import Backend, LocalBackend, QdrantBackend
 
 Open = Callable[[Path], Backend]
 SETS = (3, 6)
@@ -19,13 +19,16 @@ BACKENDS: dict[str, tuple[tuple[int, ...], Open]] = {
     "local": ((6,), lambda folder: LocalBackend(folder, (6,))),
     "local, sets": (SETS, lambda folder: LocalBackend(folder, SETS)),
     "graph": ((6,), lambda folder: LocalBackend(folder, (6,), graph_from=1)),
+    "qdrant": ((6,), lambda folder: QdrantBackend(folder, "photos", (6,))),
+    "qdrant, sets": (SETS, lambda folder: QdrantBackend(folder, "photos", SETS)),
 }
+NEEDS = {"graph": "usearch", "qdrant": "qdrant_client", "qdrant, sets": "qdrant_client"}
 
 
 @pytest.fixture(params=BACKENDS)
 def kind(request: pytest.FixtureRequest) -> tuple[tuple[int, ...], Open]:
-    if request.param == "graph":
-        pytest.importorskip("usearch")
+    if request.param in NEEDS:
+        pytest.importorskip(NEEDS[request.param])
     return BACKENDS[request.param]
 
 

@@ -6,6 +6,7 @@ from vse_zoo.search.index import Index
 from vse_zoo.search.indexing import Update, update_index
 from vse_zoo.search.local import LocalBackend
 from vse_zoo.search.protocol import Backend
+from vse_zoo.search.qdrant import QdrantBackend
 from vse_zoo.search.settings import IndexSettings
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Index",
     "IndexSettings",
     "LocalBackend",
+    "QdrantBackend",
     "Result",
     "Update",
     "update_index",

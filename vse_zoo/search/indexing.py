@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from vse_zoo.errors import DataError, located
 from vse_zoo.progress import progress
-from vse_zoo.search.backends import VECTORS, open_backend
+from vse_zoo.search.backends import VECTORS, check_backend, drop_remote_vectors, drop_vectors, open_backend
 from vse_zoo.search.catalogue import Catalogue
 from vse_zoo.search.photos import Listing, list_photos
 from vse_zoo.search.protocol import Backend
@@ -65,7 +64,7 @@ def update_index(
     """Brings an index folder up to its photos.
 
     A file is read where its size or time of change is another; a picture is encoded where its content is new, and is
-    then kept before the next batch begins. An index by another preset is made anew.
+    then kept before the next batch begins. An index by another preset, or with its vectors elsewhere, is made anew.
 
     Args:
         folder: of the index; made if missing.
@@ -74,18 +73,18 @@ def update_index(
         batch_size: pictures encoded and kept together.
 
     Raises:
-        DataError: the photos can't be listed, another run is at work on the index, or ``folder`` holds something else
-            or the index of other photos.
+        DataError: the photos can't be listed, another run is at work on the index, ``folder`` holds something else or
+            the index of other photos, or what keeps its vectors fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
         _adopt(folder, settings)
-        catalogue, backend = Catalogue(folder / CATALOGUE), open_backend(folder, settings)
-        try:
+        # Vectors that the catalogue knows must be there: an empty collection in their stead would hide the loss.
+        with (
+            closing(Catalogue(folder / CATALOGUE)) as catalogue,
+            closing(open_backend(folder, settings, make=catalogue.counts()[1] == 0)) as backend,
+        ):
             return _update(folder, settings, catalogue, backend, encoder, batch_size)
-        finally:
-            backend.close()
-            catalogue.close()
 
 
 @contextmanager
@@ -114,11 +113,14 @@ def _adopt(folder: Path, settings: IndexSettings) -> None:
     if old and old.photos != settings.photos and Path(old.photos).is_dir():
         problem = f"is the index of {old.photos}, not of {settings.photos}."
         raise DataError(located(folder, problem, do="Name another folder with --out."))
-    if old is None or old.fingerprint != settings.fingerprint:
-        # In this order, so that a kill in between leaves no settings.
+    if old is None or not settings.keeps(old):
+        check_backend(settings)
+        # In this order, so that a kill in between leaves no settings; they alone name what isn't in the folder.
+        if old is not None:
+            drop_remote_vectors(old)
         (folder / SETTINGS).unlink(missing_ok=True)
         (folder / CATALOGUE).unlink(missing_ok=True)
-        shutil.rmtree(folder / VECTORS, ignore_errors=True)
+        drop_vectors(folder)
     settings.write(folder)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Backend", "Hits"]
+__all__ = ["Backend", "Hits", "check_vectors"]
 
 Hits = tuple[NDArray[np.int64], NDArray[np.float32]]
 """Keys (n,) and their scores (n,), best first; equal scores by key."""
@@ -49,3 +49,10 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Gives back files and connections."""
+
+
+def check_vectors(keys: NDArray[np.int64], vectors: NDArray[np.float32], shape: Sequence[int]) -> None:
+    """A `ValueError` unless vectors (n, *shape) are finite and keys (n,) at least 1: what `Backend.add` takes."""
+    if vectors.shape != (len(keys), *shape) or (keys < 1).any() or not np.isfinite(vectors).all():
+        found = f"{vectors.shape}, least key {keys.min(initial=1)}"
+        raise ValueError(f"vectors: found {found}; expected finite ones ({len(keys)}, {tuple(shape)}), keys from 1.")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vse_zoo.errors import DataError, located
+from vse_zoo.search.protocol import check_vectors
 
 __all__ = ["RowFile"]
 
@@ -54,9 +55,7 @@ class RowFile:
 
     def add(self, keys: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Writes vectors (n, *shape) of keys (n,)."""
-        if vectors.shape != (len(keys), *self.shape) or (keys < 1).any() or not np.isfinite(vectors).all():
-            found = f"{vectors.shape}, least key {keys.min(initial=1)}"
-            raise ValueError(f"vectors: found {found}; expected finite ones ({len(keys)}, {self.shape}), keys from 1.")
+        check_vectors(keys, vectors, self.shape)
         rows = [self._row_for(int(key)) for key in keys]
         self._write(self._vectors, rows, np.ascontiguousarray(vectors, np.float32), self._bytes)
         self._set_keys(rows, keys)

@@ -12,13 +12,30 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import read_json, write_json
 from vse_zoo.registry import saved_models
+from vse_zoo.search.qdrant import EXACT_UP_TO
 
-__all__ = ["CALIBRATION", "SETTINGS", "IndexSettings", "preset_fingerprint"]
+__all__ = ["CALIBRATION", "SETTINGS", "IndexSettings", "QdrantPlace", "preset_fingerprint"]
 
 SETTINGS = "index.json"
 _FORMAT = 1
 CALIBRATION = "assets/calibration.json"
 """In a preset folder. It says what scores mean and changes none."""
+
+
+class QdrantPlace(BaseModel):
+    """Where in Qdrant an index keeps its vectors.
+
+    Args:
+        url: a server's address; None: a folder in the index.
+        collection: its name, this index's alone.
+        exact_up_to: pictures up to which a server compares every one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str | None = None
+    collection: str
+    exact_up_to: int = EXACT_UP_TO
 
 
 class IndexSettings(BaseModel):
@@ -33,6 +50,7 @@ class IndexSettings(BaseModel):
         similarity: "embedding" or "pairwise".
         shape: of a photo's vectors, (E,) or (R, E).
         image_size: side of the square that the backbone sees.
+        qdrant: where the vectors are, if not in files of vse_zoo's own.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,6 +63,7 @@ class IndexSettings(BaseModel):
     similarity: str
     shape: tuple[int, ...]
     image_size: int
+    qdrant: QdrantPlace | None = None
 
     @classmethod
     def read(cls, folder: Path) -> IndexSettings:
@@ -74,7 +93,12 @@ class IndexSettings(BaseModel):
 
     def write(self, folder: Path) -> None:
         """Writes the folder's."""
-        write_json(folder / SETTINGS, self.model_dump())
+        write_json(folder / SETTINGS, self.model_dump(exclude_none=True))
+
+    def keeps(self, old: IndexSettings) -> bool:
+        """Whether the vectors of ``old`` are its own: by the same preset, in the same place."""
+        places = {(each.qdrant.url, each.qdrant.collection) if each.qdrant else None for each in (self, old)}
+        return self.fingerprint == old.fingerprint and len(places) == 1
 
 
 def preset_fingerprint(folder: Path) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,20 @@ def shared_data() -> Path:
     if not root.is_dir():
         pytest.skip("no real data here: set VSE_ZOO_DATA to the folder that holds flickr8k/ and multi30k/")
     return root
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, opened by playwright; both are optional."""
+    api = pytest.importorskip("playwright.sync_api", reason="pip install 'vse-zoo[browser]'")
+    installed = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with api.sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(executable_path=installed, args=["--no-sandbox", "--disable-gpu"])
+        except api.Error as error:
+            pytest.skip(f"no Chromium to open the page in: {error}")
+        yield chromium
+        chromium.close()
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +18,8 @@ from vse_zoo.data.sources.scenes import read_scenes
 from vse_zoo.errors import ConfigError, DataError, EvaluationError
 from vse_zoo.features.grids import grid_boxes
 from vse_zoo.models import ContextAttentionVSE
-from vse_zoo.preprocessing import TextPreprocessor
+from vse_zoo.models.context_attention import ContextualWords
+from vse_zoo.preprocessing import PiecePreprocessor, TextPreprocessor
 from vse_zoo.workflow import report
 from vse_zoo.workflow.report import report_folder
 
@@ -116,19 +115,6 @@ def test_one_message_for_each_error(
     assert not out.exists()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="pip install 'vse-zoo[browser]'")
-    installed = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with api.sync_playwright() as playwright:
-        try:
-            chromium = playwright.chromium.launch(executable_path=installed, args=["--no-sandbox", "--disable-gpu"])
-        except api.Error as error:
-            pytest.skip(f"no Chromium to open the page in: {error}")
-        yield chromium
-        chromium.close()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
@@ -162,3 +148,16 @@ def test_the_page_works_in_a_browser(browser: Any, page: Path, width: int, schem
     assert not tab.evaluate("[...document.images].filter(each => !each.naturalWidth || !each.alt).length")
     assert said == []
     context.close()
+
+
+def test_word_pieces_have_their_attention_too(scenes: Dataset, tiny_bert: dict[str, Path], tmp_path: Path) -> None:
+    keras.utils.set_random_seed(0)
+    preprocessor = PiecePreprocessor.from_encoder(tiny_bert["keras"], ["en", "de"], max_length=20)
+    words = ContextualWords.from_encoder(tiny_bert["keras"], preprocessor.special_pieces)
+    model = ContextAttentionVSE(preprocessor, 6, contextual=words, units=8, heads=HEADS)
+    model.build()
+    presets.save(model, tmp_path / "best", {})
+    report_folder(str(tmp_path / "best"), scenes.path, "dev", tmp_path / "r.html", queries=4)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert text.count(f'alt="attention of head {HEADS}"') == 2
+    assert "no curves" in text

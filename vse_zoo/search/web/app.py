@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, File, HTTPException, Query, Req
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.routing import Match, Route
 
 from vse_zoo.errors import VSEZooError
 from vse_zoo.search.index import Index
@@ -32,15 +33,17 @@ def _service(request: Request) -> Service:
 
 
 def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": Problem} for status in (*statuses, 400, 422, 429)}
+    return {status: {"model": Problem} for status in statuses}
 
 
+_SENTENCES = ["a dog on the beach", "ein Hund am Strand"]
 Asked = Annotated[Service, Depends(_service)]
-Sentence = Annotated[str, Query(min_length=1, max_length=500, description="What is in the photo.")]
+Sentence = Annotated[str, Query(min_length=1, max_length=500, description="What is in the photo.", examples=_SENTENCES)]
 Tongue = Annotated[str | None, Query(max_length=35, description="Of the sentence, such as de; else found.")]
 Number = Annotated[int, Query(ge=1, le=200, description="Photos wanted.")]
 Least = Annotated[float | None, Query(ge=0, le=1, description="Leave out results less often right.")]
-Key = Annotated[int, InPath(ge=1, le=2**63 - 1, description="The id of a result.")]
+_ID: dict[str, Any] = {"ge": 1, "le": 2**63 - 1, "description": "The id of a result.", "examples": [1]}
+Key = Annotated[int, InPath(**_ID)]
 Picture = Annotated[UploadFile, File(description="A picture file of at most 20 MB.")]
 
 router = APIRouter()
@@ -68,11 +71,13 @@ def create_app(index: Index, host: str = "127.0.0.1") -> FastAPI:
         docs_url=None,  # their scripts would come from another site
         redoc_url=None,
         lifespan=running,
+        responses=_refusals(400, 403, 413),  # the guard's, of any request
     )
     app.state.service = Service(index)
     app.include_router(router)
     app.add_exception_handler(VSEZooError, _bad_request)
     app.add_exception_handler(RequestValidationError, _impossible)
+    app.add_exception_handler(405, _other_methods)
     app.add_middleware(Guard, names=trusted_names(host))
     return app
 
@@ -87,17 +92,25 @@ async def _impossible(request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": _sendable("; ".join(problems))}, 422)
 
 
+async def _other_methods(request: Request, error: Exception) -> Response:
+    """Names those of all routes of an address; Starlette would name the first one's."""
+    routes = (route for route in (*request.app.routes, *router.routes) if isinstance(route, Route))
+    found = (route.methods or () for route in routes if route.matches(request.scope)[0] != Match.NONE)
+    allowed = ", ".join(sorted(set().union(*found)))
+    return JSONResponse({"detail": f"{request.method}: expected {allowed}."}, 405, {"Allow": allowed})
+
+
 def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@router.get("/api/index", responses={429: {"model": Problem}})
+@router.get("/api/index", responses=_refusals(429))
 async def index_summary(service: Asked) -> Summary:
     """What is searched."""
     return await service.model.run(service.summary)
 
 
-@router.get("/api/search", responses=_refusals())
+@router.get("/api/search", responses=_refusals(422, 429))
 async def search(
     service: Asked, q: Sentence, language: Tongue = None, k: Number = 30, min_confidence: Least = None
 ) -> Searched:
@@ -105,16 +118,16 @@ async def search(
     return await service.model.run(service.search, q, language or None, k, min_confidence)
 
 
-@router.post("/api/search", responses=_refusals(413))
+@router.post("/api/search", responses=_refusals(422, 429))
 async def search_by_picture(service: Asked, picture: Picture, k: Number = 30) -> Searched:
     """Photos that look like a picture."""
     return await service.search_picture(await picture.read(), k)
 
 
-@router.get("/api/explain", responses=_refusals(404, 410))
+@router.get("/api/explain", responses=_refusals(404, 410, 422, 429))
 async def explain(
     service: Asked,
-    photo: Annotated[int, Query(ge=1, le=2**63 - 1, description="The id of a result.")],
+    photo: Annotated[int, Query(**_ID)],
     q: Sentence,
     language: Tongue = None,
 ) -> Looked:
@@ -122,14 +135,14 @@ async def explain(
     return await service.explain(photo, q, language or None)
 
 
-@router.get("/api/thumbnail/{photo}", response_class=Response, responses={**_refusals(404, 410), **_PICTURE})
+@router.get("/api/thumbnail/{photo}", response_class=Response, responses={**_refusals(404, 410, 422, 429), **_PICTURE})
 async def thumbnail(service: Asked, photo: Key) -> Response:
     """A photo, at most 360 pixels wide and high."""
     content = await service.pictures.run(service.photos.thumbnail, photo)
     return Response(content, media_type="image/jpeg", headers=_FOR_GOOD)
 
 
-@router.get("/api/photo/{photo}", response_class=Response, responses={**_refusals(404, 410), **_PICTURE})
+@router.get("/api/photo/{photo}", response_class=Response, responses={**_refusals(404, 410, 422, 429), **_PICTURE})
 async def photo(service: Asked, photo: Key) -> Response:
     """A photo, at most 1600 pixels wide and high."""
     content = await service.pictures.run(service.photos.photo, photo)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-import socket
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +19,8 @@ COLOURS = ("red", "green", "blue", "white", "black", "orange", "gray", "pink", "
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The page's, served by a thread."""
-    uvicorn = pytest.importorskip("uvicorn", reason="pip install 'vse-zoo[serve]'")
-    from vse_zoo.search.web import create_app
-
+def address(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Index], Any]) -> Iterator[str]:
+    """The page's."""
     folder = tmp_path_factory.mktemp("browser")
     (folder / "photos").mkdir()
     for number, colour in enumerate(COLOURS):
@@ -36,26 +31,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         picture.save(folder / "photos" / f"{colour} <b>.jpg")
     shutil.copy(folder / "photos" / "red <b>.jpg", folder / "photos" / "zcopy.jpg")
     index_photos(folder / "photos", folder / "index", PRESET)
-    with Index.open(folder / "index") as index, socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(create_app(index), log_level="warning"))
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="pip install 'vse-zoo[browser]'")
-    installed = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with api.sync_playwright() as playwright:
-        try:
-            chromium = playwright.chromium.launch(executable_path=installed, args=["--no-sandbox", "--disable-gpu"])
-        except api.Error as error:
-            pytest.skip(f"no Chromium to open the page in: {error}")
-        yield chromium
-        chromium.close()
+    with Index.open(folder / "index") as index, serve(index) as address:
+        yield address
 
 
 @pytest.fixture(params=[1280, 390])

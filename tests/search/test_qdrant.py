@@ -1,9 +1,7 @@
-"""Qdrant's local engine: ties, errors, indexes in it, and the transport model's exact best on top of it."""
+"""Qdrant's local engine: ties, errors, and the transport model's exact best on top of it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,30 +12,11 @@ from numpy.typing import NDArray
 
 from vse_zoo.errors import ConfigError, DataError
 from vse_zoo.ranking import TransportScorer
-from vse_zoo.search import IndexSettings, LocalBackend, QdrantBackend, Update, reranking, update_index
+from vse_zoo.search import QdrantBackend, reranking
 from vse_zoo.search import qdrant as qdrant_module
-from vse_zoo.search.backends import open_backend
-from vse_zoo.search.catalogue import Catalogue
 from vse_zoo.search.reranking import rerank
-from vse_zoo.search.settings import QdrantPlace
 
 pytest.importorskip("qdrant_client")
-
-
-@pytest.fixture
-def inside(settings: IndexSettings) -> IndexSettings:
-    """Settings of an index with Qdrant in its folder."""
-    return settings.model_copy(update={"qdrant": QdrantPlace(collection="photos")})
-
-
-def names(index: Path, settings: IndexSettings, colour: tuple[int, ...], k: int = 1) -> list[list[str]]:
-    """The files of the best contents for a colour."""
-    query = (np.array(colour) / np.linalg.norm(colour)).astype(np.float32)
-    backend = open_backend(index, settings)
-    keys, _ = backend.search(query, k)
-    backend.close()
-    files = Catalogue(index / "catalogue.sqlite").files_of(keys.tolist())
-    return [files[key] for key in keys.tolist()]
 
 
 def test_equal_scores_are_in_order_of_their_keys_however_many_tie(tmp_path: Path) -> None:
@@ -80,17 +59,6 @@ def test_a_damaged_folder_is_an_error(tmp_path: Path) -> None:
         QdrantBackend(tmp_path, "photos", (3,))
 
 
-def test_without_qdrant_client_it_says_what_to_install(
-    inside: IndexSettings, settings: IndexSettings, tmp_path: Path, encoder: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    update_index(tmp_path / "index", settings, lambda: encoder)
-    monkeypatch.setattr(qdrant_module, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install 'vse-zoo\[qdrant\]'"):
-        update_index(tmp_path / "index", inside, lambda: encoder)
-    assert IndexSettings.read(tmp_path / "index") == settings
-    assert len(LocalBackend(tmp_path / "index" / "vectors", (3,))) == 5
-
-
 @pytest.mark.parametrize("address", ["server:6333", "ftp://server", "http://", "LOCAL", ""])
 def test_what_is_no_address_is_an_error(address: str) -> None:
     with pytest.raises(ConfigError, match="expected 'local', or a server's address"):
@@ -102,49 +70,6 @@ def test_secrets_in_an_address_are_refused_and_not_repeated(address: str) -> Non
     with pytest.raises(ConfigError, match="QDRANT_API_KEY") as error:
         qdrant_module.server_url(address)
     assert "secret" not in str(error.value)
-
-
-def test_an_index_in_qdrant_follows_its_photos(
-    inside: IndexSettings, encoder: Any, photos: Path, tmp_path: Path, paint: Callable[..., Path]
-) -> None:
-    index = tmp_path / "index"
-    assert update_index(index, inside, lambda: encoder) == Update(5, 5, 0, 0, 5, 5, {})
-    assert json.loads((index / "index.json").read_text())["qdrant"] == {"collection": "photos", "exact_up_to": 100_000}
-    paint(photos / "new.png", (250, 250, 5))
-    paint(photos / "red.png", (5, 250, 250))
-    (photos / "blue.png").unlink()
-    encoder.seen.clear()
-    assert update_index(index, IndexSettings.read(index), lambda: encoder) == Update(2, 1, 1, 1, 5, 5, {})
-    assert len(encoder.seen) == 2
-    assert names(index, inside, (250, 250, 5)) == [["new.png"]]
-    assert names(index, inside, (5, 250, 250)) == [["red.png"]]
-    assert sorted(name for (name,) in names(index, inside, (5, 5, 250), 100)) == [
-        "green.png", "grey.png", "new.png", "pink.png", "red.png"
-    ]  # fmt: skip
-
-
-def test_vectors_that_move_to_qdrant_and_another_preset_make_the_index_anew(
-    settings: IndexSettings, inside: IndexSettings, encoder: Any, colours: Any, tmp_path: Path
-) -> None:
-    index, other = tmp_path / "index", inside.model_copy(update={"fingerprint": "2", "shape": (3,)})
-    for each in (settings, inside, other, settings):
-        encoder.seen.clear()
-        update_index(index, each, lambda: encoder)
-        assert len(encoder.seen) == 5
-        assert names(index, each, colours["red"]) == [["red.png"]]
-        assert IndexSettings.read(index) == each
-
-
-def test_a_collection_that_was_lost_is_an_error_and_no_empty_index(
-    inside: IndexSettings, encoder: Any, tmp_path: Path
-) -> None:
-    index = tmp_path / "index"
-    update_index(index, inside, lambda: encoder)
-    backend = QdrantBackend(index / "vectors", "photos", (3,))
-    backend._client.delete_collection("photos")
-    backend.close()
-    with pytest.raises(DataError, match="found no collection photos"):
-        update_index(index, inside, lambda: encoder)
 
 
 def naive(

@@ -227,14 +227,13 @@ def _told(place: Path | str) -> Iterator[None]:
     except ResponseHandlingException as error:
         do = "Start the server, or check the address in index.json."
         raise DataError(located(place, f"can't be reached ({error.source}).", do=do)) from None
-    except ResourceExhaustedResponse:
-        raise DataError(located(place, "answered that it is overloaded.", do="Try again later.")) from None
+    except ResourceExhaustedResponse as error:
+        raise DataError(located(place, f"is overloaded ({error}).", do="Try again later.")) from None
     except UnexpectedResponse as error:
-        if error.status_code in (401, 403):
-            do = f"Put its key into the environment variable {API_KEY}."
-            raise DataError(located(place, "refused.", do=do)) from None
-        answer = error.content.decode(errors="replace")[:300]
-        raise DataError(located(place, f"answered {error.status_code} ({answer}).")) from None
+        refused = error.status_code in (401, 403)
+        problem = f"answered {error.status_code} ({error.content.decode(errors='replace')[:300]})."
+        do = f"Put the server's key into the environment variable {API_KEY}." if refused else None
+        raise DataError(located(place, problem, do=do)) from None
     except sqlite3.Error as error:
         raise DataError(located(place, f"can't be written by qdrant-client ({error}).")) from None
 

@@ -265,6 +265,16 @@ def test_attention_is_a_distribution_over_real_regions_and_words() -> None:
     assert np.all(word_weights[1, :, 1:] == 0)
 
 
+def test_heads_are_means_of_what_is_attended() -> None:
+    model, (regions, mask) = create(), images()
+    for (items, weights), expected in (
+        (model.attended_regions(regions, mask), model.encode_image(regions, mask)),
+        (model.attended_words(SENTENCES, "de"), model.encode_text(SENTENCES, "de")),
+    ):
+        heads = (weights.astype(np.float64) @ items).reshape(len(items), -1)
+        np.testing.assert_allclose(heads / np.linalg.norm(heads, axis=1, keepdims=True), expected, atol=1e-6)
+
+
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(DataError, match="'it', expected one of: en, de"):
         create().encode_text(["ciao"], "it")

@@ -231,6 +231,8 @@ def test_explaining_shows_each_word_and_a_plan_with_exact_marginals() -> None:
     np.testing.assert_allclose(found.plan.sum(axis=1), 1 / REGIONS, atol=1e-6)
     expected = found.similarity.max(axis=0).mean() - 1.5 * np.sum(found.plan * (1 - found.similarity))
     np.testing.assert_allclose(found.score, expected, atol=1e-5)
+    other = model.explain(regions[0], "a b c a b")  # padded to another width
+    np.testing.assert_allclose(other.plan.sum(axis=0), np.full(5, 1 / 5), atol=1e-6)
     with pytest.raises(ValueError, match="found 7 and 1, expected pairs"):
         model.align(model.encode_image(*images()), model.encode_text("a"))
 

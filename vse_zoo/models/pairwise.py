@@ -11,6 +11,7 @@ import tensorflow as tf
 from vse_zoo.models.alignment import Alignment
 from vse_zoo.models.base import VSEModel
 from vse_zoo.ops import transport_plan
+from vse_zoo.ops.blocks import MULTIPLE
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.ranking import TransportScorer
 from vse_zoo.sets import ItemSets
@@ -109,11 +110,12 @@ class PairwiseVSEModel(VSEModel):
         """
         if len(images) != len(texts):
             raise ValueError(f"images and texts: found {len(images)} and {len(texts)}, expected pairs.")
-        (regions, region_mask), (words, word_mask) = images.padded(), texts.padded()
+        longest = int(texts.counts.max())
+        (regions, region_mask), (words, word_mask) = images.padded(), texts.padded(longest + -longest % MULTIPLE)
         cosines = np.einsum("nre,nte->nrt", regions, words)
         solver = {"beta": self.alignment.beta, "iterations": self.alignment.iterations, "feasible": True}
         plans = transport_plan(tf.constant(1.0 - cosines), region_mask, word_mask, **solver).plan
-        return plans.numpy(), cosines
+        return plans.numpy()[:, :, :longest], cosines[:, :, :longest]
 
     def explain(self, regions: Array, text: str, language: str = "en") -> Alignment:
         """How the words of a sentence meet the (R, D) regions of a picture."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from vse_zoo.features import Backbone, backbones
 from vse_zoo.images import square_pixels
 
 __all__ = ["Encoder"]
+
+_KEPT = 256
+"""Sentences that needn't be encoded again."""
 
 
 class Encoder:
@@ -31,6 +34,7 @@ class Encoder:
 
     def __init__(self, preset: str | Path) -> None:
         self.preset = preset
+        self._texts = lru_cache(_KEPT)(self._encode_text)
 
     @cached_property
     def model(self) -> Any:
@@ -87,9 +91,14 @@ class Encoder:
         return self.encode(square_pixels(picture, self.image_size)[None])[0]
 
     def encode_text(self, text: str, language: str) -> NDArray[np.float32]:
-        """A sentence's vector (E,), or its words' vectors (W, E) of a pairwise model."""
+        """A sentence's vector (E,), or its words' vectors (W, E) of a pairwise model; can't be written to."""
+        return self._texts(text, language)
+
+    def _encode_text(self, text: str, language: str) -> NDArray[np.float32]:
         found = self.model.encode_text(text, language)
-        return np.asarray(found if self.similarity == "embedding" else found.items)
+        vectors = np.asarray(found if self.similarity == "embedding" else found.items)
+        vectors.flags.writeable = False  # who asks again gets the same array
+        return vectors
 
     def levels(self, scores: NDArray[np.floating], vectors: NDArray[np.float32]) -> NDArray[np.floating]:
         """A query's scores (n,) so that they compare with those of others: sums over words are divided by the words."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
-from PIL.JpegImagePlugin import JpegImageFile
 
 from vse_zoo.errors import ImageError
 from vse_zoo.images import load_image, square_pixels
@@ -20,8 +17,6 @@ from vse_zoo.images import load_image, square_pixels
 __all__ = ["Photo", "read_photos"]
 
 _THREADS = 2
-_FINER = 2
-"""A picture is decoded at this many times the side of the square, at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,21 +85,8 @@ def _decoded(root: Path, photo: Photo, image_size: int | None) -> Photo:
         return photo
     path = root / photo.path
     try:
-        return replace(photo, pixels=square_pixels(_picture(path, image_size), image_size))
+        return replace(photo, pixels=square_pixels(load_image(path, image_size), image_size))
     except (ImageError, MemoryError) as error:
         # Where the file is may change; it's known by its path in the folder.
         reason = str(error).removeprefix(f"{path}: ").replace(f" {str(path)!r}", "")
         return replace(photo, reason=reason or type(error).__name__)
-
-
-def _picture(path: Path, size: int) -> Image.Image:
-    """The picture as `load_image` gives it, but a large JPEG only as large as the square needs it: a camera's photo is
-    then decoded four times as fast, and no pixel of the square differs by more than two or three of 255.
-    """
-    # What can't be decoded so is left to load_image, which says why.
-    with suppress(Exception), Image.open(path) as image:
-        if isinstance(image, JpegImageFile) and min(image.size) > _FINER * size:
-            image.draft(None, (_FINER * size, _FINER * size))
-            image.load()
-            return ImageOps.exif_transpose(image).convert("RGB")
-    return load_image(path)

@@ -98,10 +98,13 @@ class RegionEncoder(_AttendedEncoder):
         self, regions: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
     ) -> Tensor:
         """Encodes a batch of images; shapes in the class's documentation."""
+        return self.attention(self.items(regions, training), mask=mask, return_weights=return_weights)
+
+    def items(self, regions: Tensor, training: bool = False) -> Tensor:
+        """What the heads attend to: (B, R, D) regions to (B, R, H)."""
         items = (ops.cast(self._raised(regions), self.compute_dtype) - self.mean) * self.scale
         items = self.perceptron(self.input_dropout(items, training=training))
-        items = self.item_dropout(items, training=training)
-        return self.attention(items, mask=mask, return_weights=return_weights)
+        return self.item_dropout(items, training=training)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property, partial
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
@@ -180,16 +182,48 @@ class ContextAttentionVSE(VSEModel):
 
     def attend_image(self, regions: np.ndarray, region_mask: np.ndarray | None = None) -> np.ndarray:
         """Attention weights of the heads over regions: (N, R, D) regions to (N, K, R) float32."""
-        mask = np.ones(np.shape(regions)[:2], bool) if region_mask is None else region_mask
-        _, weights = self.image_encoder(tf.cast(regions, tf.float32), mask=tf.constant(mask), return_weights=True)
-        return weights.numpy()
+        return self.attended_regions(regions, region_mask)[1]
 
     def attend_text(self, texts: list[str], language: str = "en") -> tuple[list[list[str]], np.ndarray]:
         """The words of each sentence and the heads' attention weights over them, (N, K, T) float32."""
         words = [[word.decode() for word in row] for row in self.preprocessor.words(texts).to_list()]
-        ids = self._words(self.preprocessor(texts, language))
-        _, weights = self.text_encoders[language](ids, return_weights=True)
-        return words, weights.numpy()
+        return words, self.attended_words(texts, language)[1]
+
+    def attended_regions(
+        self, regions: np.ndarray, region_mask: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What the heads of images are means of: items (N, R, H) of (N, R, D) regions; weights (N, K, R) float32."""
+        regions, mask = self.checked_regions(regions, region_mask)
+        items, weights = self._region_function(regions.astype("float32"), mask)
+        return items.numpy(), weights.numpy()
+
+    def attended_words(self, texts: Sequence[str], language: str = "en") -> tuple[np.ndarray, np.ndarray]:
+        """What the heads of N sentences are means of: the words' states (N, T, H) and weights (N, K, T) float32."""
+        ids = self._tokenizers[self.preprocessor.check_language(language)](list(texts)).to_tensor()
+        states, weights = self._word_functions[language](ids)
+        return states.numpy(), weights.numpy()
+
+    @cached_property
+    def _region_function(self) -> Any:
+        regions = tf.TensorSpec([None, None, self.region_dim], tf.float32)
+        return tf.function(self._attended_regions, input_signature=[regions, tf.TensorSpec([None, None], tf.bool)])
+
+    def _attended_regions(self, regions: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        items = self.image_encoder.items(regions)
+        return items, self.image_encoder.attention(items, mask=mask, return_weights=True)[1]
+
+    @cached_property
+    def _word_functions(self) -> dict[str, Any]:
+        ids = tf.TensorSpec([None, None], tf.int32)
+        return {
+            language: tf.function(partial(self._attended_words, language=language), input_signature=[ids])
+            for language in self.languages
+        }
+
+    def _attended_words(self, ids: Tensor, language: str) -> tuple[Tensor, Tensor]:
+        encoder = self.text_encoders[language]
+        states, mask = encoder.states(self._words(ids))
+        return states, encoder.attention(states, mask=mask, return_weights=True)[1]
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

@@ -107,7 +107,7 @@ def _sendable(text: str) -> str:
 @router.get("/api/index", responses=_refusals(429))
 async def index_summary(service: Asked) -> Summary:
     """What is searched."""
-    return await service.model.run(service.summary)
+    return await service.summary()
 
 
 @router.get("/api/search", responses=_refusals(422, 429))
@@ -115,7 +115,7 @@ async def search(
     service: Asked, q: Sentence, language: Tongue = None, k: Number = 30, min_confidence: Least = None
 ) -> Searched:
     """Photos that fit a sentence."""
-    return await service.model.run(service.search, q, language or None, k, min_confidence)
+    return await service.sentences.run(service.search, q, language or None, k, min_confidence)
 
 
 @router.post("/api/search", responses=_refusals(422, 429))

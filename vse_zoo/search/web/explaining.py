@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 from PIL import Image
 
 from vse_zoo.errors import ConfigError
 from vse_zoo.images import square_pixels
 from vse_zoo.search.encoding import Encoder
-from vse_zoo.search.words import understood
+from vse_zoo.search.words import as_written, understood
+from vse_zoo.sets import ItemSets
 
-__all__ = ["Explained", "can_explain", "explain"]
+__all__ = ["Explained", "Seen", "can_explain", "explain", "look"]
+
+_KEPT = 256
+"""Queries that needn't be read again for the next photo."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,68 +47,88 @@ class Explained:
     heads: tuple[tuple[NDArray[np.float32], NDArray[np.float32]], ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A photo as the model sees it before it knows the question.
+
+    Args:
+        items: (R, E) of each region, what words are compared with.
+        heads: (K, R) weights of each attention head; of a model without heads (0, R).
+    """
+
+    items: NDArray[np.float32]
+    heads: NDArray[np.float32]
+
+
 def can_explain(model: Any) -> bool:
     """Whether its score is made of words and regions in a way that is known here."""
-    return hasattr(model, "explain") or (hasattr(model, "attend_image") and hasattr(model, "attend_text"))
+    return hasattr(model, "align") or hasattr(model, "attended_regions")
 
 
-def explain(encoder: Encoder, picture: Image.Image, query: str, language: str | None = None) -> Explained:
-    """Looks at one photo with one query.
+def look(encoder: Encoder, picture: Image.Image) -> Seen:
+    """Looks at one photo.
 
     Raises:
         ConfigError: the model's score can't be taken apart.
-        DataError: the model doesn't know the language, or the query has no word.
     """
     model = encoder.model
     if not can_explain(model):
         raise ConfigError(f"explain: {type(model).__name__} compares whole pictures with whole sentences.")
-    read = understood(query, model.preprocessor, language)
-    regions = encoder.regions(square_pixels(picture, encoder.image_size)[None])
-    spans = model.preprocessor.spans([query])[0]
+    pixels = square_pixels(picture, encoder.image_size)[None]
+    if hasattr(model, "align"):
+        items = encoder.encode(pixels)[0]
+        return Seen(items, np.zeros((0, len(items)), np.float32))
+    items, heads = model.attended_regions(encoder.regions(pixels))
+    return Seen(items[0], heads[0])
+
+
+def explain(encoder: Encoder, seen: Seen, query: str, language: str | None = None) -> Explained:
+    """Compares one photo with one query.
+
+    Raises:
+        DataError: the model doesn't know the language, or the query has no word.
+    """
+    preprocessor = encoder.model.preprocessor
+    read = understood(query, preprocessor, language)
     # Another normalisation may make more characters, but never more words than `words` names.
-    written = tuple(query[start:end] or word for word, (start, end) in zip(read.words, spans, strict=True))
+    written = tuple(own or word for word, own in zip(read.words, as_written(query, preprocessor), strict=True))
     known = tuple(word not in read.unknown for word in read.words)
-    if hasattr(model, "explain"):
-        weights, parts, score = _transport(model, regions[0], query, read.language)
-        return Explained(read.language, "transport", written, known, weights, parts, score)
-    weights, parts, heads = _attention(model, regions, query, read.language)
+    if hasattr(encoder.model, "align"):
+        weights, parts = _transport(encoder.model, seen, encoder.encode_text(query, read.language))
+        return Explained(read.language, "transport", written, known, weights, parts, float(parts.sum()))
+    states, over_words = _attended(encoder.model, query, read.language)
+    weights, parts = _attention(seen, states, over_words)
+    heads = tuple(zip(seen.heads, over_words, strict=True))
     return Explained(read.language, "attention", written, known, weights, parts, float(parts.sum()), heads)
 
 
-def _transport(
-    model: Any, regions: NDArray[np.float32], query: str, language: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+@lru_cache(_KEPT)
+def _attended(model: Any, query: str, language: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """A query's (T, H) states, and the (K, T) weights of the heads."""
+    states, weights = model.attended_words([query], language)
+    return states[0], weights[0]
+
+
+def _transport(model: Any, seen: Seen, words: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """S = Σ_w max_r cos(w, r) − λ Σ_w Σ_r T_wr (1 − cos(w, r)), by words; the first sum may be a mean."""
-    found = model.explain(regions, query, language)
-    plan, cosines = np.asarray(found.plan.T, np.float64), np.asarray(found.similarity.T, np.float64)
+    pair = (ItemSets(items, np.array([len(items)], np.int64)) for items in (seen.items, words))
+    plan, cosines = (np.asarray(found[0].T, np.float64) for found in model.align(*pair))
     best = cosines.max(axis=1) / (1 if model.alignment.reduction == "sum" else len(cosines))
     parts = best - model.alignment.transport_weight * (plan * (1 - cosines)).sum(axis=1)
-    return plan / plan.sum(axis=1, keepdims=True), parts, float(found.score)
+    return plan / plan.sum(axis=1, keepdims=True), parts
 
 
 def _attention(
-    model: Any, regions: NDArray[np.float32], query: str, language: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[tuple[NDArray[np.float32], NDArray[np.float32]], ...]]:
+    seen: Seen, states: NDArray[np.float32], over_words: NDArray[np.float32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """cos(v, t) = Σ_w Σ_r Σ_k a_kr b_kw ⟨x_r, y_w⟩ / (‖v‖ ‖t‖): a head is a mean of its items, so that the score of
     two sentences of heads is a sum over regions r and words w. What speaks for a word is the positive part of its row.
     """
-    over_regions = model.attend_image(regions)[0]
-    ids = model._words(model.preprocessor([query], language))
-    states, over_words = (found[0].numpy() for found in _read(model.text_encoders[language], ids))
-    # A head of nothing but one region, here twice, is that region.
-    items = model.image_encoder(tf.constant(regions[0][:, None].repeat(2, axis=1)))
-    items, states = items.numpy()[:, 0].astype(np.float64), states.astype(np.float64)
-    norms = np.linalg.norm(over_regions @ items) * np.linalg.norm(over_words @ states)
-    shares = np.einsum("kr,kw->wr", over_regions, over_words, dtype=np.float64)
+    items, states = seen.items.astype(np.float64), states.astype(np.float64)
+    norms = np.linalg.norm(seen.heads @ items) * np.linalg.norm(over_words @ states)
+    shares = np.einsum("kr,kw->wr", seen.heads, over_words, dtype=np.float64)
     table = shares * (states @ items.T) / max(norms, 1e-12)
     gain = np.maximum(table, 0)
     total = gain.sum(axis=1, keepdims=True)
     weights = np.divide(gain, total, out=np.zeros_like(gain), where=total > 0)
-    return weights, table.sum(axis=1), tuple(zip(over_regions, over_words, strict=True))
-
-
-@tf.function(reduce_retracing=True)
-def _read(encoder: Any, ids: Any) -> tuple[Any, Any]:
-    """A sentence's states (1, T, H), of which the heads of a `SentenceEncoder` are means, and the weights (1, K, T)."""
-    states, mask = encoder.states(ids)
-    return states, encoder.attention(states, mask=mask, return_weights=True)[1]
+    return weights, table.sum(axis=1)

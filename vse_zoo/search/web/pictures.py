@@ -6,10 +6,9 @@ import io
 import stat
 import warnings
 from functools import lru_cache
-from pathlib import Path
 
 from fastapi import HTTPException
-from PIL import Image, ImageOps
+from PIL import Image
 
 from vse_zoo.errors import ImageError
 from vse_zoo.images import load_image
@@ -27,8 +26,10 @@ _KEPT = 2048
 """Thumbnails in memory, 20 KB each."""
 
 
-def uploaded(content: bytes) -> Image.Image:
-    """The picture that somebody sent; an `ImageError` where it is none, damaged, of a rare format or too large."""
+def uploaded(content: bytes, side: int) -> Image.Image:
+    """The picture that somebody sent, to be squeezed to a side; an `ImageError` where it is none, damaged, of a rare
+    format or too large.
+    """
     Image.init()
     formats = [name for name in _FORMATS if name in Image.OPEN]
     try:
@@ -43,7 +44,7 @@ def uploaded(content: bytes) -> Image.Image:
     if pixels > MAX_PIXELS:
         found = f"{pixels / 1e6:,.0f} million pixels"
         raise ImageError(f"The picture has {found}, expected at most {MAX_PIXELS / 1e6:.0f} million. Make it smaller.")
-    return load_image(io.BytesIO(content))
+    return load_image(io.BytesIO(content), side)
 
 
 class Photos:
@@ -64,7 +65,7 @@ class Photos:
         """Large enough for a screen."""
         return _jpeg(self.open(key, _PHOTO), _PHOTO)
 
-    def open(self, key: int, side: int | None = None) -> Image.Image:
+    def open(self, key: int, side: int) -> Image.Image:
         """The photo, upright; of a large JPEG no more than ``side`` needs is decoded.
 
         Raises:
@@ -76,21 +77,11 @@ class Photos:
         for path in paths:
             try:
                 if stat.S_ISREG(path.stat().st_mode):
-                    return _decoded(path, side)
+                    return load_image(path, side)
             except (OSError, ImageError):
                 continue
         do = "Index the photos again, then start the page again."
         raise HTTPException(410, f"photo {key} was moved, deleted or damaged since it was indexed. {do}")
-
-
-def _decoded(path: Path, side: int | None) -> Image.Image:
-    if side is not None:
-        with Image.open(path) as image:
-            if image.format == "JPEG" and min(image.size) > 2 * side:
-                image.draft(None, (2 * side, 2 * side))
-                image.load()
-                return ImageOps.exif_transpose(image).convert("RGB")
-    return load_image(path)
 
 
 def _jpeg(picture: Image.Image, side: int) -> bytes:

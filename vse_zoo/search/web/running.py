@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -33,9 +32,7 @@ def serve_index(folder: Path, host: str, port: int, say: Callable[[str], None]) 
         DataError: the folder holds no index, or is damaged.
         PresetError: the index's preset is no longer there.
     """
-    # Neither a broken upload nor a question of one word is news to who runs the server.
-    logging.getLogger("python_multipart").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", message="You are using a softmax over axis")
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # broken uploads are no news to who runs the server
     with Index.open(folder) as index, _listening(host, port) as listener:
         say("Loading the model…")
         app = create_app(index, host)

@@ -137,6 +137,7 @@ def test_a_server_gives_what_files_give(
     made = next(body for method, _, _, body in server.asked if method == "PUT")["vectors"]
     assert (made["size"], made["distance"]) == (6, "Dot")
     assert made.get("multivector_config") == (None if len(shape) == 1 else {"comparator": "max_sim"})
+    assert (made.get("hnsw_config") or {}).get("m") == (None if len(shape) == 1 else 0)
 
 
 def test_few_keys_are_compared_one_by_one_and_many_by_the_servers_graph(server: Server) -> None:
@@ -145,7 +146,8 @@ def test_few_keys_are_compared_one_by_one_and_many_by_the_servers_graph(server: 
     for count, exact in ((10, True), (11, False)):
         backend.add(np.arange(1, count + 1), vectors[:count])
         backend.search(vectors[0], 3)
-        assert bool((server.bodies("/points/query")[-1].get("params") or {}).get("exact")) is exact
+        params = server.bodies("/points/query")[-1]["params"]
+        assert (params["exact"], params["quantization"]["rescore"]) == (exact, True)
     backend.close()
 
 

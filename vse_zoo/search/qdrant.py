@@ -44,8 +44,8 @@ class QdrantBackend:
         collection: its name.
         shape: (E,), or (R, E).
         make: the collection, if it is missing.
-        exact_up_to: keys up to which a server compares every one. Above, what its graph misses is missed; a folder is
-            always exact.
+        exact_up_to: keys up to which a server compares every one. Above, what its graph misses is missed. A folder is
+            always exact, and so is a server for sets, unless its administrator gives them a graph or shorter copies.
 
     Raises:
         ConfigError: qdrant-client isn't installed.
@@ -129,10 +129,19 @@ class QdrantBackend:
         self._client.close()
 
     def _open(self, make: bool) -> None:
-        from qdrant_client.models import Distance, MultiVectorComparator, MultiVectorConfig, VectorParams
+        from qdrant_client.models import (
+            Distance,
+            HnswConfigDiff,
+            MultiVectorComparator,
+            MultiVectorConfig,
+            VectorParams,
+        )
 
-        sets = MultiVectorConfig(comparator=MultiVectorComparator.MAX_SIM) if len(self._shape) == 2 else None
-        wanted = VectorParams(size=self._shape[-1], distance=Distance.DOT, multivector_config=sets)
+        wanted = VectorParams(size=self._shape[-1], distance=Distance.DOT)
+        if len(self._shape) == 2:
+            wanted.multivector_config = MultiVectorConfig(comparator=MultiVectorComparator.MAX_SIM)
+            # A graph of sets takes R² products a comparison to make: more than the pictures took to encode.
+            wanted.hnsw_config = HnswConfigDiff(m=0)
         with _told(self._place):
             if not self._client.collection_exists(self._collection):
                 if not make:
@@ -146,16 +155,22 @@ class QdrantBackend:
             raise DataError(located(self._place, problem, do="Index the photos into a new folder."))
 
     def _best(self, query: list[Any], limit: int) -> Hits:
-        from qdrant_client.models import SearchParams
-
-        # A folder is exact anyway, and warns of the option.
-        exact = SearchParams(exact=True) if self._remote and len(self) <= self._exact_up_to else None
+        params = self._parameters()
         with _told(self._place):
             points = self._client.query_points(
-                self._collection, query=query, limit=limit, with_payload=False, search_params=exact
+                self._collection, query=query, limit=limit, with_payload=False, search_params=params
             ).points
         keys = np.array([point.id for point in points], np.int64)
         return best(keys, np.array([point.score for point in points], np.float32), limit)
+
+    def _parameters(self) -> Any:
+        if not self._remote:
+            return None  # a folder has no choice, and warns of them
+        from qdrant_client.models import QuantizationSearchParams, SearchParams
+
+        # Where the server keeps shortened copies too, scores are those of the vectors nevertheless.
+        rescored = QuantizationSearchParams(rescore=True)
+        return SearchParams(exact=len(self) <= self._exact_up_to, quantization=rescored)
 
     @property
     def _remote(self) -> bool:
@@ -232,8 +247,8 @@ def _told(place: Path | str) -> Iterator[None]:
     except UnexpectedResponse as error:
         refused = error.status_code in (401, 403)
         problem = f"answered {error.status_code} ({error.content.decode(errors='replace')[:300]})."
-        do = f"Put the server's key into the environment variable {API_KEY}." if refused else None
-        raise DataError(located(place, problem, do=do)) from None
+        hint = f"Put the server's key into the environment variable {API_KEY}." if refused else None
+        raise DataError(located(place, problem, do=hint)) from None
     except sqlite3.Error as error:
         raise DataError(located(place, f"can't be written by qdrant-client ({error}).")) from None
 

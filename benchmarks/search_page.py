@@ -3,7 +3,8 @@
     python benchmarks/search_page.py INDEX [--clients 50] [--seconds 60]
 
 The server is a process of its own. Each client asks one thing after another: sentences in two languages, thumbnails,
-explanations and pictures; one upload in three is broken. Nothing but 200 and 4xx should come back.
+explanations and pictures; one upload in three is broken. Nothing but 200 and 4xx should come back, for a broken upload
+400, and at the end the server should answer as at the beginning: otherwise the exit status is not 0.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import http.client
 import io
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import numpy as np
@@ -58,7 +63,9 @@ class Client:
                 return
             query = quote(QUERIES[turn % len(QUERIES)])
             if turn % 4 == 0:
-                self.ask("upload", "POST", "/api/search?k=30", self.uploads[turn // 4 % len(self.uploads)])
+                content = self.uploads[turn // 4 % len(self.uploads)]
+                kind = "upload" if content == self.uploads[0] else "broken"
+                self.ask(kind, "POST", "/api/search?k=30", content)
             elif turn % 4 == 1:
                 self.ask("explain", "GET", f"/api/explain?photo={photo}&q={query}")
             elif turn % 4 == 2:
@@ -103,12 +110,41 @@ def show(answers: list[tuple[str, int, float]], seconds: float) -> None:
     for kind, times in [*sorted(by_kind.items()), ("all", [1000 * took for _, _, took in answers])]:
         middle, most = np.percentile(times, [50, 95])
         print(f"{kind:10} {len(times):8} {len(times) / seconds:9.1f} {middle:8.0f} {most:8.0f} {max(times):8.0f}")
-    statuses = sorted(count_statuses(answers).items())
-    print("status:", ", ".join(f"{status or 'none'}: {count}" for status, count in statuses))
+    found = sorted(Counter((kind, status) for kind, status, _ in answers).items())
+    print("status:", ", ".join(f"{kind} {status or 'none'}: {count}" for (kind, status), count in found))
 
 
-def count_statuses(answers: list[tuple[str, int, float]]) -> Counter[int]:
-    return Counter(status for _, status, _ in answers)
+@contextmanager
+def serving(index: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The server's process and its address."""
+    command = [sys.executable, "-u", "-c", "from vse_zoo.cli import run; run()", "serve", index, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = next((found[0] for line in server.stdout if (found := re.findall(r"http://\S+", line))), None)
+            if address is None:
+                sys.exit("the server didn't start")
+            yield server, urlsplit(address).netloc
+        finally:
+            server.terminate()
+
+
+def memory(server: subprocess.Popen[str], name: str) -> float:
+    """MiB of a process: VmRSS, what it holds now, or VmHWM, the most that it ever held."""
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(re.findall(rf"{name}:\s+(\d+) kB", status)[0]) / 1024
+
+
+def computed(server: subprocess.Popen[str]) -> float:
+    """Seconds that a process's threads computed until now; where others compute too, it waits for the rest."""
+    fields = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_wrong(kind: str, status: int) -> bool:
+    if kind == "broken":
+        return status not in (400, 429)
+    return status == 0 or status >= 500
 
 
 def main() -> None:
@@ -117,20 +153,21 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()
-    command = [sys.executable, "-u", "-c", "from vse_zoo.cli import run; run()", "serve", options.index, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            address = next(found[0] for line in server.stdout if (found := re.findall(r"http://\S+", line)))
-            began = time.monotonic()
-            answers = measure(urlsplit(address).netloc, options.clients, options.seconds)
-            took = time.monotonic() - began  # until the last answer
-            assert server.poll() is None, "the server ended"
-        finally:
-            server.terminate()
-    show(answers, took)
-    bad = sum(count for status, count in count_statuses(answers).items() if status == 0 or status >= 500)
-    sys.exit(f"{bad} without an answer, or 5xx" if bad else 0)
+    with serving(options.index) as (server, address):
+        before, busy, began = memory(server, "VmRSS"), computed(server), time.monotonic()
+        answers = measure(address, options.clients, options.seconds)
+        took = time.monotonic() - began  # until the last answer
+        show(answers, took)
+        if server.poll() is not None:
+            sys.exit("the server ended")
+        print(f"processor time of the server: {computed(server) - busy:.1f} s of {took:.1f} s")
+        after, most = memory(server, "VmRSS"), memory(server, "VmHWM")
+        print(f"memory of the server: {before:.0f} MiB before, {after:.0f} MiB after, {most:.0f} MiB at most")
+        last = Client(address, 0, 0, [])
+        last.ask("search", "GET", f"/api/search?q={quote(QUERIES[0])}")
+    bad = sum(is_wrong(kind, status) for kind, status, _ in answers)
+    if bad or last.answers[0][1] != 200:
+        sys.exit(f"{bad} answers are wrong (none, 5xx, or a broken upload taken); at the end {last.answers[0][1]}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 from vse_zoo.errors import DataError
 from vse_zoo.preprocessing import PiecePreprocessor, TextPreprocessor
-from vse_zoo.search.words import understood
+from vse_zoo.search.words import as_written, understood
 
 TEXT = TextPreprocessor({"en": ["a", "dog", "hand", "in"], "de": ["ein", "hund", "hand", "in", "straße"]})
 PIECES = PiecePreprocessor(
@@ -58,3 +58,16 @@ def test_the_vocabulary_and_the_tables_agree() -> None:
             ids = TEXT.ragged([text], language).to_list()[0]
             read = understood(text, TEXT, language)
             assert [word for word, number in zip(read.words, ids, strict=True) if number == 1] == list(read.unknown)
+
+
+@pytest.mark.parametrize("preprocessor", [TEXT, PIECES], ids=["words", "pieces"])
+def test_the_first_query_is_read_like_the_next_ones(preprocessor: Any) -> None:
+    queries = ["Dogs  in ½ a HAND!", "zebra 🦓 hund", "a" * 300, "ein\x00dog"]
+    own = type(preprocessor).from_config(preprocessor.get_config())
+    for query in queries:  # the first one is read as it is, the others by a compiled function
+        words = tuple(word.decode() for word in preprocessor.words([query]).to_list()[0])
+        assert understood(query, own).words == words
+        written = as_written(query, own)
+        assert len(written) == len(words)
+        assert all(each in query for each in written)
+    assert understood("a dog", own) is understood("a dog", own)

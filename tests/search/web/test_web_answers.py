@@ -10,6 +10,9 @@ import pytest
 from vse_zoo.search import Calibration, Index
 from vse_zoo.search.calibration import LENGTHS, Curve
 
+pytest.importorskip("starlette", reason="pip install 'vse-zoo[serve]'")
+from vse_zoo.search.web import service
+
 GRID = 2, 3
 PHOTOS = 8
 every_kind = pytest.mark.parametrize("index", ["sum", "mean", "attention"], indirect=True)
@@ -45,7 +48,8 @@ def test_weak_results_are_marked_or_left_out(client: Any, index: Index, monkeypa
 
 
 @every_kind
-@pytest.mark.parametrize("query", ["a red dog", "Ein  ROTER Hund, zebra!"])
+@pytest.mark.filterwarnings("error:You are using a softmax")
+@pytest.mark.parametrize("query", ["a red dog", "Ein  ROTER Hund, zebra!", "dog"])
 def test_words_over_regions_add_up_to_the_score(client: Any, index: Index, query: str) -> None:
     for result in index.search_text(query, k=3).results:
         found = client.get("/api/explain", params={"photo": result.key, "q": query}).json()
@@ -71,3 +75,19 @@ def test_the_description_names_every_answer(client: Any) -> None:
         *("/api/index", "/api/search", "/api/explain", "/api/thumbnail/{photo}", "/api/photo/{photo}")
     }
     assert "413" in described["paths"]["/api/search"]["post"]["responses"]
+
+
+def test_a_photo_is_looked_at_once(client: Any, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    looked = service.look
+    monkeypatch.setattr(service, "look", lambda encoder, picture: seen.append(picture) or looked(encoder, picture))
+    first, second = index.search_text("a red dog", k=2).results
+    answers = [
+        client.get("/api/explain", params={"photo": result.key, "q": query}).json()
+        for result in (first, second, first)
+        for query in ("dog", "red dog", "dog")
+    ]
+    assert len(seen) == 2
+    assert answers[0] == answers[2] == answers[6] == answers[8]
+    assert answers[1] == answers[7]
+    assert len({answer["score"] for answer in answers}) == 4

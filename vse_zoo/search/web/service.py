@@ -27,7 +27,7 @@ _LENGTHS = 4, 8, 12
 
 
 class Service:
-    """Sentences one after another, and beside them pictures, so that these delay no sentence.
+    """Sentences one after another, and beside them pictures, two at a time: these delay no sentence.
 
     Args:
         index: an opened index.
@@ -37,7 +37,7 @@ class Service:
         self.index = index
         self.photos = Photos(index)
         self.sentences = Lane(workers=1, waiting=127)
-        self.backbone = Lane(workers=1, waiting=127)
+        self.backbone = Lane(workers=2, waiting=126)
         self.pictures = Lane(workers=2, waiting=510)
         self._summary: Summary | None = None
         self._seen: Recent[int, Seen] = Recent(_SEEN)

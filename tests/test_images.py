@@ -129,3 +129,32 @@ def test_square_keeps_relative_places() -> None:
     square = square_pixels(Image.fromarray(left_half), 16)
     assert (square[:, :6] == 255).all()
     assert (square[:, 10:] == 0).all()
+
+
+def photo(size: tuple[int, int]) -> Image.Image:
+    """Smooth colours, a corner that tells which way is up, and noise."""
+    random = np.random.default_rng(0)
+    coarse = Image.fromarray(random.integers(0, 256, (7, 9, 3)).astype(np.uint8)).resize(size, Image.Resampling.BICUBIC)
+    pixels = np.asarray(coarse).astype(int) + random.integers(-20, 21, (size[1], size[0], 3))
+    pixels[: size[1] // 4, : size[0] // 4] = 255
+    return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_large_jpeg_decoded_small_gives_the_square_of_the_whole(tmp_path: Path, orientation: int, mode: str) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    photo((1200, 800)).convert(mode).save(tmp_path / "a.jpg", exif=exif, quality=92)
+    image = load_image(tmp_path / "a.jpg", 56)
+    assert min(image.size) < 400
+    expected = square_pixels(load_image(tmp_path / "a.jpg"), 56).astype(int)
+    found = square_pixels(image, 56)
+    assert np.abs(found - expected).max() <= 8
+    assert np.abs(found - expected).mean() < 1
+
+
+@pytest.mark.parametrize("name", ["a.png", "small.jpg"])
+def test_other_pictures_are_decoded_whole(tmp_path: Path, name: str) -> None:
+    photo((100, 90) if name == "small.jpg" else (1200, 800)).save(tmp_path / name)
+    np.testing.assert_array_equal(np.asarray(load_image(tmp_path / name, 56)), np.asarray(load_image(tmp_path / name)))

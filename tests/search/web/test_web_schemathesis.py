@@ -18,7 +18,7 @@ CONFIG = """
 [checks]
 positive_data_acceptance.expected-statuses = ["2xx", "400", "404"]
 """
-LIMITS = ["--seed=1", "--max-examples=60", "--request-timeout=60", "--suppress-health-check=all", "--no-color"]
+LIMITS = ["--seed=1", "--max-examples=40", "--request-timeout=60", "--suppress-health-check=all", "--no-color"]
 
 
 @pytest.mark.parametrize("index", ["attention", "sum"], indirect=True)

@@ -93,7 +93,9 @@ function show(answer, detected) {
 
 function described(answer, weakOnes, detected) {
   const said = [], found = answer.results.length;
-  const name = index.languages.find(({ code }) => code === answer.language)?.name;
+  // A language that no word is known in was not recognised.
+  const sure = found || !detected;
+  const name = sure && index.languages.find(({ code }) => code === answer.language)?.name;
   const unknown = answer.unknown_words.map((word) => `“${word}”`).join(", ");
   if (unknown) said.push(`The model doesn't know ${unknown}${name ? ` in ${name}` : ""}.`);
   if (!answer.photos) said.push("The index is empty.");

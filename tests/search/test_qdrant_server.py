@@ -24,7 +24,7 @@ from vse_zoo.search.backends import open_backend
 from vse_zoo.search.settings import QdrantPlace
 
 qdrant_client = pytest.importorskip("qdrant_client")
-models = qdrant_client.models
+models = pytest.importorskip("qdrant_client.models")
 
 
 class Server(ThreadingHTTPServer):

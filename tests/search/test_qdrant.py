@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,19 @@ def test_equal_scores_are_in_order_of_their_keys_however_many_tie(tmp_path: Path
     keys = np.random.default_rng(0).permutation(np.arange(1, 101))
     backend.add(keys, np.tile(np.float32([[1, 0]]), (100, 1)))
     assert backend.search(np.float32([1, 0]), 5)[0].tolist() == [1, 2, 3, 4, 5]
+    backend.close()
+
+
+def test_threads_may_share_a_folder(tmp_path: Path) -> None:
+    vectors = np.random.default_rng(0).standard_normal((200, 8)).astype(np.float32)
+    backend = QdrantBackend(tmp_path, "photos", (8,))
+    backend.add(np.arange(1, 201), vectors)
+    expected = [backend.search(query, 5)[0].tolist() for query in vectors[:40]]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda query: backend.search(query, 5)[0].tolist(), vectors[:40])
+        kept = pool.submit(backend.vectors, np.arange(1, 201)).result()
+        assert list(found) == expected
+    assert np.array_equal(kept, vectors)
     backend.close()
 
 

@@ -240,7 +240,7 @@ def _told(place: Path | str) -> Iterator[None]:
     try:
         yield
     except ResponseHandlingException as error:
-        do = "Start the server, or check the address in index.json."
+        do = "Start the server, or check the address."
         raise DataError(located(place, f"can't be reached ({error.source}).", do=do)) from None
     except ResourceExhaustedResponse as error:
         raise DataError(located(place, f"is overloaded ({error}).", do="Try again later.")) from None

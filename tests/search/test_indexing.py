@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from vse_zoo.errors import DataError
-from vse_zoo.search import IndexSettings, LocalBackend, Update, update_index
+from vse_zoo.search import IndexSettings, LocalBackend, Update, reading, update_index
 from vse_zoo.search.catalogue import Catalogue
 
 Run = Callable[..., Update]
@@ -125,8 +125,13 @@ def test_what_cannot_be_read_is_listed_and_tried_again_only_when_it_changed(
     assert done.unreadable["text ü.jpg"] == "can't be decoded as a picture (cannot identify image file)."
     assert (done.photos, done.contents) == (5, 5)
     tried: list[str] = []
-    load = run.__globals__["update_index"].__globals__["read_photos"].__globals__["load_image"]
-    monkeypatch.setattr("vse_zoo.search.reading.load_image", lambda path: tried.append(Path(path).name) or load(path))
+    load = reading.load_image
+
+    def listed(path: Path, size: int | None = None) -> Image.Image:
+        tried.append(path.name)
+        return load(path, size)
+
+    monkeypatch.setattr(reading, "load_image", listed)
     assert run().unreadable == done.unreadable
     assert not tried
     paint(photos / "zero.jpg", (1, 200, 200))

@@ -150,7 +150,7 @@ class Index:
         self._check(k, None)
         name = "picture"
         if isinstance(image, str | Path):
-            name, image = str(image), load_image(image)
+            name, image = str(image), load_image(image, self.settings.image_size)
         elif not isinstance(image, Image.Image):
             image = Image.fromarray(image)
         found: tuple[Result, ...] = ()

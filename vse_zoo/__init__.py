@@ -1,11 +1,9 @@
 """vse_zoo: visual-semantic embeddings for Keras 3. Importing it registers every class of the package with Keras."""
 
-import os
+from vse_zoo.quiet import without_gpu_notices
 
-# TensorFlow tells of absent GPUs at every start; set the variable yourself to see more or less.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-
-from vse_zoo import layers, losses, metrics, models, preprocessing, regularizers
+with without_gpu_notices():
+    from vse_zoo import layers, losses, metrics, models, preprocessing, regularizers
 from vse_zoo.presets import load
 from vse_zoo.presets import names as list_presets
 from vse_zoo.presets import upload as upload_preset

@@ -25,6 +25,11 @@ GOLDEN = {
         "first region": [0.0017, -0.123059, 0.026836, 0.107694],
         "first word": [-0.020665, 0.022451, -0.033952, 0.01201],
     },
+    "optimal_transport_flickr8k_en_de": {
+        "first region": [-0.015169, -0.086395, 0.033284, 0.092125],
+        "first word": [-0.014668, -0.006668, 0.044409, -0.00749],
+        "erstes Wort": [0.005307, -0.024258, 0.053744, 0.023097],
+    },
     "context_attention_scenes": {
         "image": [-0.035487, 0.032676, -0.023339, 0.065053],
         "english": [0.010592, -0.010671, 0.050871, 0.022477],
@@ -64,6 +69,10 @@ def sets(model: Any) -> dict[str, np.ndarray]:
     return {"first region": images.items[0], "first word": texts.items[0]}
 
 
+def sets_of_two_languages(model: Any) -> dict[str, np.ndarray]:
+    return {**sets(model), "erstes Wort": model.encode_text(["ein Hund am Strand"], "de").items[0]}
+
+
 def halves(model: Any) -> dict[str, np.ndarray]:
     return {
         "left half": model.encode_x(HALVES)[0],
@@ -86,6 +95,7 @@ ENCODE = {
     "two_way_net_scenes": scenes,
     "context_attention_flickr8k_en_de": attention,
     "optimal_transport_flickr8k_en": sets,
+    "optimal_transport_flickr8k_en_de": sets_of_two_languages,
     "two_way_net_flickr8k": english,
     "two_way_net_mnist": halves,
 }

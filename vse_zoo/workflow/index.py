@@ -26,7 +26,7 @@ LOCAL = "local"
 def index_photos(photos: Path, folder: Path, preset: str | None = None, qdrant: str | None = None) -> Update:
     """Makes the index of a folder of photos, or brings it up to date; an interrupted run is continued.
 
-    Where nothing is to be encoded, neither TensorFlow nor the preset is loaded.
+    Where nothing is to be encoded, the preset is not loaded.
 
     Args:
         photos: folder of photos, searched with all that is below it.

@@ -2,8 +2,9 @@
 
     python recipes/context_attention_ablation.py --data data/flickr8k --out runs/ablation --encoder minilm
 
-Finished cells are kept, and an interrupted grid goes on where it stopped when the command is given again. Without
---encoder (a Hugging Face or Keras folder, or a name that keras_hub knows) the row with pretrained inputs is left out.
+Finished cells are kept, and an interrupted grid goes on where it stopped when the command is given again. Rows are left
+out that need what isn't there: --encoder (a Hugging Face or Keras folder, or a name that keras_hub knows), the views
+of vse-zoo views, the word vectors of recipes/caption_words.py.
 """
 
 from pathlib import Path
@@ -20,7 +21,7 @@ from vse_zoo.evaluation.sentence_retrieval import evaluate_between
 from vse_zoo.training import ContextAttentionConfig, load_config, run_grid
 
 Changes = dict[str, dict[str, Any]]
-PRETRAINED = "English alone, pretrained inputs"
+PRETRAINED, VIEWS, WORDS = "English alone, pretrained inputs", "views", "word vectors from captions"
 ROWS: dict[str, Changes] = {
     "base": {},
     "no diversity": {"model": {"diversity_weight": 0.0}},
@@ -37,6 +38,12 @@ ROWS: dict[str, Changes] = {
     "English alone": {"train": {"languages": ("en",)}},
     "German alone": {"train": {"languages": ("de",)}},
     PRETRAINED: {"train": {"languages": ("en",)}},
+    "region power ½": {"model": {"region_power": 0.5}},
+    VIEWS: {"train": {"views": True}},
+    WORDS: {
+        "text": {"kind": "vectors", "vectors": {"en": "words.en.vec", "de": "words.de.vec"}},
+        "model": {"word_dim": 512},
+    },
 }
 COLUMNS = {
     "en_i2t": "English R@1 i2t",
@@ -78,7 +85,8 @@ def main(
     split: Annotated[str, typer.Option(help="Split of the figures; it also chooses the best epoch.")] = "dev",
 ) -> None:
     """Train every row of the ablation with several seeds, and write OUT/table.md."""
-    rows = {name: changes for name, changes in ROWS.items() if encoder or name != PRETRAINED}
+    there = {PRETRAINED: encoder, VIEWS: (data / "views.npy").exists(), WORDS: (data / "words.en.vec").exists()}
+    rows = {name: changes for name, changes in ROWS.items() if there.get(name, True)}
     pretrained = {"text": {"kind": "contextual", "encoder": str(encoder), "precomputed": True}}
 
     def cell(row: str, seed: int, place: Path) -> dict[str, float | None]:

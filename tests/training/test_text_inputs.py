@@ -76,6 +76,18 @@ def test_frozen_vectors_are_those_of_the_files(
                 np.testing.assert_allclose(found[place], vector, atol=1e-7)
 
 
+def test_vectors_beside_the_dataset_are_found(tiny: Dataset, folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(tiny.path, data)
+    for language in WORDS:
+        shutil.copy(folder / f"{language}.vec", data)
+    config = load_config(folder / "tiny.toml", ContextAttentionConfig)
+    found = TextInputs.prepare(config, Dataset.open(data), tmp_path)
+    assert found.vectors == {language: data / f"{language}.vec" for language in WORDS}
+    # Beside the configuration they come first.
+    assert TextInputs.prepare(config, Dataset.open(data), folder).vectors["en"] == folder / "en.vec"
+
+
 @pytest.mark.slow
 def test_vectors_are_trained_and_a_run_resumes_without_reading_them_again(
     train: Train, folder: Path, tmp_path: Path, assert_same_weights: Same

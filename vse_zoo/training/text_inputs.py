@@ -45,6 +45,8 @@ class TextInputs:
     def prepare(cls, config: ContextAttentionConfig, dataset: Dataset, folder: Path) -> TextInputs:
         """Makes ready what ``config`` describes, its relative paths starting at ``folder``.
 
+        Word vectors that aren't there are looked for in the dataset's folder.
+
         Raises:
             ConfigError: a language lacks a file, or sizes don't fit one another.
             DataError: a file is missing, or no word-vector file.
@@ -101,7 +103,11 @@ def _vector_files(config: ContextAttentionConfig, dataset: Dataset, folder: Path
     if config.text.kind == "vectors" and (lacking := [name for name in languages if name not in given]):
         problem = f"found no file for {lacking[0]!r}, expected one for each of: {', '.join(languages)}."
         raise ConfigError(f"field 'text.vectors': {problem}")
-    return {name: folder / given[name] for name in languages if name in given}
+    return {name: _found(given[name], folder, dataset.path) for name in languages if name in given}
+
+
+def _found(name: str, folder: Path, data: Path) -> Path:
+    return data / name if not (folder / name).exists() and (data / name).exists() else folder / name
 
 
 def _word_dim(config: ContextAttentionConfig, sources: Mapping[Path | str, int]) -> int:

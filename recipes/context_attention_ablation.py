@@ -1,10 +1,11 @@
 """The ablation of multi-head attention with diversity: one change at a time, several seeds, one table of dev figures.
 
+    python recipes/caption_words.py data/flickr8k --texts data/multi30k --dim 256
     python recipes/context_attention_ablation.py --data data/flickr8k --out runs/ablation --encoder minilm
 
 Finished cells are kept, and an interrupted grid goes on where it stopped when the command is given again. Rows are left
-out that need what isn't there: --encoder (a Hugging Face or Keras folder, or a name that keras_hub knows), the views
-of vse-zoo views, the word vectors of recipes/caption_words.py.
+out that need what isn't there: --encoder (a Hugging Face or Keras folder, or a name that keras_hub knows), or the
+views of vse-zoo views.
 """
 
 from pathlib import Path
@@ -21,7 +22,8 @@ from vse_zoo.evaluation.sentence_retrieval import evaluate_between
 from vse_zoo.training import ContextAttentionConfig, load_config, run_grid
 
 Changes = dict[str, dict[str, Any]]
-PRETRAINED, VIEWS, WORDS = "English alone, pretrained inputs", "views", "word vectors from captions"
+PRETRAINED, VIEWS = "English alone, pretrained encoder", "views"
+RANDOM = {"kind": "random"}
 ROWS: dict[str, Changes] = {
     "base": {},
     "no diversity": {"model": {"diversity_weight": 0.0}},
@@ -30,20 +32,17 @@ ROWS: dict[str, Changes] = {
     "α_D = 0": {"diversity": {"margin": 0.0}},
     "α_D = 0.3": {"diversity": {"margin": 0.3}},
     "K = 1": {"model": {"heads": 1}},
-    "K = 1, H = 512": {"model": {"heads": 1, "units": 512}},
     "K = 2": {"model": {"heads": 2}},
     "K = 5": {"model": {"heads": 5}},
-    "word vectors added": {"model": {"word_skip": True, "word_dim": 256}},
     "γ = 0": {"model": {"language_weight": 0.0}},
     "English alone": {"train": {"languages": ("en",)}},
     "German alone": {"train": {"languages": ("de",)}},
-    PRETRAINED: {"train": {"languages": ("en",)}},
-    "region power ½": {"model": {"region_power": 0.5}},
+    "random words": {"text": RANDOM},
+    "English alone, random words": {"train": {"languages": ("en",)}, "text": RANDOM},
+    PRETRAINED: {"train": {"languages": ("en",)}, "model": {"word_dim": None, "word_skip": False}},
+    "words not added to states": {"model": {"word_skip": False}},
+    "region power 1": {"model": {"region_power": 1.0}},
     VIEWS: {"train": {"views": True}},
-    WORDS: {
-        "text": {"kind": "vectors", "vectors": {"en": "words.en.vec", "de": "words.de.vec"}},
-        "model": {"word_dim": 512},
-    },
 }
 COLUMNS = {
     "en_i2t": "English R@1 i2t",
@@ -57,9 +56,9 @@ COLUMNS = {
 
 
 def changed(settings: ContextAttentionConfig, changes: Changes) -> ContextAttentionConfig:
-    """The configuration of one cell."""
+    """The configuration of one cell; [text] is replaced as a whole, since its fields depend on its kind."""
     values = settings.model_dump(exclude_unset=True)
-    sections = {name: {**values.get(name, {}), **changes[name]} for name in changes}
+    sections = {name: {**({} if name == "text" else values.get(name, {})), **changes[name]} for name in changes}
     return ContextAttentionConfig.model_validate({**values, **sections})
 
 
@@ -85,7 +84,7 @@ def main(
     split: Annotated[str, typer.Option(help="Split of the figures; it also chooses the best epoch.")] = "dev",
 ) -> None:
     """Train every row of the ablation with several seeds, and write OUT/table.md."""
-    there = {PRETRAINED: encoder, VIEWS: (data / "views.npy").exists(), WORDS: (data / "words.en.vec").exists()}
+    there = {PRETRAINED: encoder, VIEWS: (data / "views.npy").exists()}
     rows = {name: changes for name, changes in ROWS.items() if there.get(name, True)}
     pretrained = {"text": {"kind": "contextual", "encoder": str(encoder), "precomputed": True}}
 

@@ -1,6 +1,6 @@
 """The ablation of multi-head attention with diversity: one change at a time, several seeds, one table of dev figures.
 
-    python recipes/caption_words.py data/flickr8k --texts data/multi30k --dim 256
+    python recipes/caption_words.py data/flickr8k --texts data/multi30k --dim 128
     python recipes/context_attention_ablation.py --data data/flickr8k --out runs/ablation --encoder minilm
 
 Finished cells are kept, and an interrupted grid goes on where it stopped when the command is given again. Rows are left

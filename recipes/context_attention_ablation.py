@@ -26,7 +26,8 @@ PRETRAINED, VIEWS = "English alone, pretrained encoder", "views"
 RANDOM = {"kind": "random"}
 ROWS: dict[str, Changes] = {
     "base": {},
-    "no diversity": {"model": {"diversity_weight": 0.0}},
+    "no diversity, β = 0": {"model": {"diversity_weight": 0.0}},
+    "β = 1": {"model": {"diversity_weight": 1.0}},
     "diversity by distance": {"diversity": {"form": "distance"}},
     "diversity as printed": {"diversity": {"form": "as_printed"}},
     "α_D = 0": {"diversity": {"margin": 0.0}},

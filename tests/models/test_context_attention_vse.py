@@ -78,7 +78,7 @@ def naive_loss(views: dict[str, np.ndarray], batch: dict[str, Any], model: Conte
             cosines = units[first][p] @ units[second][p].T
             for k in range(model.heads):
                 for r in set(range(model.heads)) - {k}:
-                    diversity += max(0.0, cosines[k, r] - model.diversity_loss.margin)
+                    diversity += max(0.0, cosines[k, r] - (1 - model.diversity_loss.margin))
     with_image = sum(value for pair, value in ranking.items() if "image" in pair)
     return {
         "ranking": with_image,
@@ -105,13 +105,13 @@ def test_the_loss_equals_equations_2_to_4(languages: str, gamma: float, beta: fl
 
 
 def test_there_are_six_diversity_terms_for_two_languages() -> None:
-    """Heads that all agree: every ordered pair of heads of every term costs 1 − margin."""
+    """Heads that all agree: every ordered pair of heads of every term costs the margin."""
     model = create()
     batch = tf.nest.map_structure(tf.constant, draw(model.languages))
     batch["text_mask"] = {language: tf.ones(BATCH, tf.bool) for language in model.languages}
     views = {name: tf.ones((BATCH, 3, 4)) for name in ("image", "en", "de")}
     model.compute_loss(x=batch, y_pred=views)
-    np.testing.assert_allclose(model.loss_parts["diversity"].result(), 6 * BATCH * 6 * 0.9, rtol=1e-5)
+    np.testing.assert_allclose(model.loss_parts["diversity"].result(), 6 * BATCH * 6 * 0.1, rtol=1e-5)
 
 
 def test_regularization_losses_are_added() -> None:

@@ -66,7 +66,7 @@ WRONG = {
         "found True: expected word_dim to be units, found 6 and 8",
     ),
     "an unknown kind": ("[ranking]\nkind = 'x'", "ranking.kind", "found 'x': input should be 'triplet' or"),
-    "an unknown form": ("[diversity]\nform = 'x'", "diversity.form", "found 'x': input should be 'similarity'"),
+    "an unknown form": ("[diversity]\nform = 'x'", "diversity.form", "found 'x': input should be 'distance'"),
     "not finite": (
         "[optimizer]\nlearning_rate = inf",
         "optimizer.learning_rate",

@@ -22,7 +22,7 @@ class DiversityLoss(BatchLoss):
 
     Args:
         margin: α_D.
-        form: "similarity" [s − α_D]₊, "distance" [s − (1 − α_D)]₊, or "as_printed" [α_D − s]₊, which rewards similar
+        form: "distance" [s − (1 − α_D)]₊, "similarity" [s − α_D]₊, or "as_printed" [α_D − s]₊, which rewards similar
             heads, against the paper's own text.
         reduction: "sum" over the instances, as in the paper, or their "mean".
 
@@ -36,7 +36,7 @@ class DiversityLoss(BatchLoss):
         A float32 scalar; 0 for a single head.
     """
 
-    def __init__(self, margin: float = 0.1, form: str = "similarity", reduction: str = "sum", **kwargs: Any) -> None:
+    def __init__(self, margin: float = 0.1, form: str = "distance", reduction: str = "sum", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if form not in ("similarity", "distance", "as_printed"):
             raise ValueError(f"form must be 'similarity', 'distance' or 'as_printed', got {form!r}.")

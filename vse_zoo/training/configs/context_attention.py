@@ -41,7 +41,7 @@ class DiversityConfig(Section):
     """The diversity loss; see `vse_zoo.losses.DiversityLoss`."""
 
     margin: float = Field(0.1, ge=0)
-    form: Literal["similarity", "distance", "as_printed"] = "similarity"
+    form: Literal["distance", "similarity", "as_printed"] = "distance"
     reduction: Literal["sum", "mean"] = "sum"
 
     def loss(self) -> DiversityLoss:

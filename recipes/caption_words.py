@@ -16,7 +16,8 @@ import typer
 
 from vse_zoo.cli import console_errors
 from vse_zoo.data import Dataset
-from vse_zoo.data.sources.multi30k import descriptions, flickr_id
+from vse_zoo.data.overlaps import flickr_id
+from vse_zoo.data.sources.multi30k import descriptions
 from vse_zoo.features.word_vectors import write_word_vectors
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.training import Checkpoint, EpochSeeds

@@ -50,8 +50,9 @@ def test_a_card_says_all(name: str) -> None:
 
 def config_name(name: str) -> str:
     """The configuration in recipes/configs that a preset was trained by."""
-    zoo = {"two_way_net_flickr8k": "flickr8k_zoo", "two_way_net_mnist": "mnist_zoo"}
-    return zoo.get(name) or ("scenes" if name.endswith("_scenes") else "flickr8k")
+    own = {"context_attention_flickr8k_en_de": "flickr8k_zoo"}
+    own |= {"two_way_net_flickr8k": "flickr8k_zoo", "two_way_net_mnist": "mnist_zoo"}
+    return own.get(name) or ("scenes" if name.endswith("_scenes") else "flickr8k")
 
 
 @pytest.mark.parametrize("name", vse_zoo.list_presets())

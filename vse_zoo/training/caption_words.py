@@ -20,10 +20,11 @@ from vse_zoo.layers import l2_normalize
 from vse_zoo.losses import ContrastiveLoss
 from vse_zoo.preprocessing import TextPreprocessor
 
-__all__ = ["CaptionPairs", "CaptionWords"]
+__all__ = ["CaptionPairs", "CaptionWords", "Described"]
 
 Tensor = Any
 Described = Sequence[Mapping[str, Sequence[str]]]
+"""For each thing its captions by language."""
 
 _DRAWN = 2
 _SPECIAL_IDS = 2

@@ -94,7 +94,7 @@ def photos(tmp_path: Path) -> Path:
 def test_every_command_is_tested_here() -> None:
     group = typer.main.get_command(cli.app)
     names = [name for name in group.commands if name != "prepare"]  # type: ignore[attr-defined]
-    names += [f"prepare {name}" for name in group.commands["prepare"].commands]  # type: ignore[attr-defined]
+    names += [f"prepare {name}" for name in group.commands["prepare"].list_commands(None)]  # type: ignore[attr-defined]
     assert sorted(names) == sorted(COMMANDS)
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow's start, without what it says about absent GPUs."""
+"""TensorFlow's start on the command line, without what it says about absent GPUs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-__all__ = ["without_gpu_notices"]
+__all__ = ["hide_gpu_notices"]
 
 _LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 _DRIVERS = (Path("/proc/driver/nvidia"), Path("/dev/dxg"))
@@ -21,17 +26,44 @@ _NOTICE = re.compile(
 )
 
 
-@contextmanager
-def without_gpu_notices() -> Iterator[None]:
-    """Imports of TensorFlow inside say nothing on standard error of GPUs that a machine without an NVIDIA driver lacks.
+def hide_gpu_notices() -> None:
+    """Makes TensorFlow, whenever it is imported, say nothing on standard error of GPUs that the machine lacks.
 
-    TensorFlow does so whatever its log level is. What else is said is shown at the end, also after an error. Set
-    TF_CPP_MIN_LOG_LEVEL to 0 or 1 to see all of it.
+    TensorFlow does so whatever its log level is. What else it says is shown when its import ends, also after an error.
+    Nothing is hidden on a machine with an NVIDIA driver, or where TF_CPP_MIN_LOG_LEVEL is 0 or 1.
+
+    It is for the command line alone. A library must not touch the standard error of the program that imports it.
     """
     told = int(os.environ.setdefault(_LEVEL, "2")) < 2
-    if told or any(driver.exists() for driver in _DRIVERS) or "tensorflow" in sys.modules:
-        yield
-        return
+    if not told and not any(driver.exists() for driver in _DRIVERS) and "tensorflow" not in sys.modules:
+        sys.meta_path.insert(0, _QuietTensorFlow())
+
+
+class _QuietTensorFlow(MetaPathFinder):
+    """Finds TensorFlow once, by the other finders, and lets it load quietly."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """The spec of TensorFlow, which will be loaded quietly; None for every other module."""
+        if fullname != "tensorflow":
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_quietly(module: ModuleType) -> None:
+                with _without_notices():
+                    load(module)
+                    # It says the rest when it looks for devices.
+                    module.config.list_physical_devices()
+
+            spec.loader.exec_module = load_quietly  # type: ignore[method-assign]
+        return spec
+
+
+@contextmanager
+def _without_notices() -> Iterator[None]:
+    """What is written to file descriptor 2 inside is written at the end, without the notices."""
     try:
         shown = os.dup(2)
     except OSError:  # a process without standard error
@@ -41,8 +73,6 @@ def without_gpu_notices() -> Iterator[None]:
         os.dup2(kept.fileno(), 2)
         try:
             yield
-            if "tensorflow" in sys.modules:  # says the rest when it looks for devices: let it do so now
-                sys.modules["tensorflow"].config.list_physical_devices()
         finally:
             os.dup2(shown, 2)
             os.close(shown)

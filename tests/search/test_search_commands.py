@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from vse_zoo import search_cli
 from vse_zoo.cli import app
 from vse_zoo.errors import ConfigError, DataError, PresetError
 from vse_zoo.search import IndexSettings, Update, update_index
@@ -148,7 +147,7 @@ def test_ctrl_c_keeps_what_was_done(made: Path, photos: Path, monkeypatch: pytes
     def interrupted(*arguments: Any) -> Update:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(search_cli, "index_photos", interrupted)
+    monkeypatch.setattr("vse_zoo.workflow.index.index_photos", interrupted)
     outcome = CliRunner().invoke(app, ["index", str(photos), "--out", str(made)])
     assert outcome.exit_code == 130
     assert "Run the same command to go on" in outcome.output
@@ -164,18 +163,14 @@ def test_photos_that_are_no_folder_and_presets_that_are_none_are_errors(tmp_path
     assert not (tmp_path / "index").exists()
 
 
-@pytest.mark.slow
 def test_nothing_to_do_needs_no_tensorflow(made: Path, photos: Path) -> None:
-    """The search package's own modules; `import vse_zoo` itself brings TensorFlow."""
     code = (
-        "import sys, types\n"
-        "package = types.ModuleType('vse_zoo'); package.__path__ = [sys.argv[1]]; sys.modules['vse_zoo'] = package\n"
-        "sys.modules['vse_zoo.workflow'] = types.ModuleType('w'); "
-        "sys.modules['vse_zoo.workflow'].__path__ = [sys.argv[1] + '/workflow']\n"
-        "from pathlib import Path\n"
-        "from vse_zoo.workflow.index import index_photos\n"
-        "print(index_photos(Path(sys.argv[2]), Path(sys.argv[3])).photos, 'tensorflow' in sys.modules)"
+        "import sys\n"
+        "from vse_zoo.cli import app\n"
+        "app(sys.argv[1:], standalone_mode=False)\n"
+        "print('tensorflow' in sys.modules, 'keras' in sys.modules)"
     )
-    package = str(Path(search_cli.__file__).parent)
-    arguments = [sys.executable, "-c", code, package, str(photos), str(made)]
-    assert subprocess.run(arguments, check=True, text=True, stdout=subprocess.PIPE).stdout == "5 False\n"
+    arguments = [sys.executable, "-c", code, "index", str(photos), "--out", str(made)]
+    said = subprocess.run(arguments, check=True, text=True, stdout=subprocess.PIPE).stdout
+    assert said.startswith("5 photos")
+    assert said.endswith("False False\n")

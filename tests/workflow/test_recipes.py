@@ -8,7 +8,7 @@ import runpy
 import pytest
 
 from vse_zoo import registry
-from vse_zoo.workflow import recipe_names
+from vse_zoo.registry import recipe_names
 
 
 @pytest.mark.parametrize("name", recipe_names())

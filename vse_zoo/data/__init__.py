@@ -1,22 +1,5 @@
 """Raw files to a dataset folder, or a two-view folder, to tf.data batches; knows no model."""
 
-from vse_zoo.data.dataset import Dataset, write_dataset
-from vse_zoo.data.kept import KeptFile, KeptRegions
-from vse_zoo.data.pipeline import PairBatches
-from vse_zoo.data.pooling import pooled_regions
-from vse_zoo.data.records import Phrase, Record
-from vse_zoo.data.two_view import TwoViewBatches, TwoViewData, write_two_view
+import lazy_loader
 
-__all__ = [
-    "Dataset",
-    "KeptFile",
-    "KeptRegions",
-    "PairBatches",
-    "Phrase",
-    "Record",
-    "TwoViewBatches",
-    "TwoViewData",
-    "pooled_regions",
-    "write_dataset",
-    "write_two_view",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,24 +1,5 @@
 """Retrieval figures, tables and the report of a run."""
 
-from vse_zoo.evaluation.evaluate import (
-    embed_captions,
-    embed_images,
-    evaluate,
-    evaluate_each,
-    figures_as_dict,
-    total_rsum,
-)
-from vse_zoo.evaluation.retrieval import Direction, RetrievalFigures, evaluate_retrieval, evaluate_scores
+import lazy_loader
 
-__all__ = [
-    "Direction",
-    "RetrievalFigures",
-    "embed_captions",
-    "embed_images",
-    "evaluate",
-    "evaluate_each",
-    "evaluate_retrieval",
-    "evaluate_scores",
-    "figures_as_dict",
-    "total_rsum",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

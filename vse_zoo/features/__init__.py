@@ -1,8 +1,5 @@
 """Images to region features, by frozen backbones."""
 
-from vse_zoo.features import backbones
-from vse_zoo.features.backbone import Backbone
-from vse_zoo.features.extraction import Extraction, extract_regions
-from vse_zoo.features.views import picture_view
+import lazy_loader
 
-__all__ = ["Backbone", "Extraction", "backbones", "extract_regions", "picture_view"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

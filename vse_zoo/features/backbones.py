@@ -8,19 +8,11 @@ import keras
 
 from vse_zoo.errors import PresetError
 from vse_zoo.features.backbone import Backbone
+from vse_zoo.features.backbone_names import BUILT_IN, IMAGENET, KERAS, KERAS_HUB
 from vse_zoo.features.efficientnet_lite import FEATURES, fold_batch_norm, load_efficientnet_lite0
-from vse_zoo.features.keras_backbones import (
-    IMAGENET,
-    KERAS,
-    KERAS_HUB,
-    application_names,
-    keras_application,
-    keras_hub_backbone,
-)
+from vse_zoo.features.keras_backbones import application_names, keras_application, keras_hub_backbone
 
 __all__ = ["BUILT_IN", "IMAGENET", "get", "names"]
-
-BUILT_IN = "efficientnet_lite0"
 
 
 def names() -> list[str]:

@@ -10,12 +10,9 @@ import keras
 
 from vse_zoo.errors import PresetError
 from vse_zoo.features.backbone import Backbone
+from vse_zoo.features.backbone_names import IMAGENET, KERAS, KERAS_HUB
 
-__all__ = ["IMAGENET", "KERAS", "KERAS_HUB", "application_names", "keras_application", "keras_hub_backbone"]
-
-IMAGENET = "imagenet"
-KERAS = "keras:"
-KERAS_HUB = "kerashub:"
+__all__ = ["application_names", "keras_application", "keras_hub_backbone"]
 
 # What each application was trained on; all others on 224.
 IMAGE_SIZES = {

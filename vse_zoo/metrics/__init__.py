@@ -1,15 +1,5 @@
 """What two representations share and how many directions one of them uses: streaming Keras metrics."""
 
-from vse_zoo.metrics.canonical import CanonicalCorrelation
-from vse_zoo.metrics.correlation import NeuronCorrelation
-from vse_zoo.metrics.moments import Moments
-from vse_zoo.metrics.spectrum import EffectiveRank, PrincipalDirections, RepresentationVariance
+from vse_zoo.registration import attach
 
-__all__ = [
-    "CanonicalCorrelation",
-    "EffectiveRank",
-    "Moments",
-    "NeuronCorrelation",
-    "PrincipalDirections",
-    "RepresentationVariance",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,9 +1,5 @@
 """The zoo's models, one folder each."""
 
-from vse_zoo.models.base import VSEModel
-from vse_zoo.models.context_attention import ContextAttentionVSE
-from vse_zoo.models.optimal_transport import TransportVSE
-from vse_zoo.models.pairwise import PairwiseVSEModel
-from vse_zoo.models.two_way_net import TwoWayNet
+from vse_zoo.registration import attach
 
-__all__ = ["ContextAttentionVSE", "PairwiseVSEModel", "TransportVSE", "TwoWayNet", "VSEModel"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,6 +1,5 @@
 """Strings and features to model inputs, in TensorFlow ops that are saved and exported with the model."""
 
-from vse_zoo.preprocessing.pieces import PiecePreprocessor
-from vse_zoo.preprocessing.text import TextPreprocessor
+from vse_zoo.registration import attach
 
-__all__ = ["PiecePreprocessor", "TextPreprocessor"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -4,10 +4,6 @@ config.json, model.weights.h5, metadata.json; for a model that takes sentences p
 built-in models, a card written by hand: README.md.
 """
 
-from vse_zoo.presets.integrity import check, record_hashes
-from vse_zoo.presets.loading import languages, load, metadata
-from vse_zoo.presets.locations import names, resolve
-from vse_zoo.presets.publishing import upload
-from vse_zoo.presets.saving import save
+import lazy_loader
 
-__all__ = ["check", "languages", "load", "metadata", "names", "record_hashes", "resolve", "save", "upload"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

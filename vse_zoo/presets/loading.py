@@ -11,11 +11,13 @@ import keras
 from vse_zoo.errors import PresetError, located
 from vse_zoo.files import read_json
 from vse_zoo.presets.allowed import check_classes
-from vse_zoo.presets.integrity import RECORD, check
-from vse_zoo.presets.layout import CONFIG, COPIED, METADATA, PREPROCESSOR, WEIGHTS, fitting
+from vse_zoo.presets.integrity import check
+from vse_zoo.presets.layout import CONFIG, COPIED, PREPROCESSOR, WEIGHTS, fitting
 from vse_zoo.presets.locations import resolve
+from vse_zoo.presets.records import takes_sentences
+from vse_zoo.registration import register_classes
 
-__all__ = ["languages", "load", "metadata"]
+__all__ = ["load"]
 
 
 def load(preset: str | Path, load_weights: bool = True) -> Any:
@@ -30,34 +32,19 @@ def load(preset: str | Path, load_weights: bool = True) -> Any:
         PresetError: there is none, a file of it is missing, changed or does not fit, its format is newer than this
             version, or it asks for a class that isn't the zoo's.
     """
+    register_classes()
     folder = resolve(preset)
     check(folder, weights=load_weights)
     with fitting(folder / CONFIG):
         config = read_json(folder / CONFIG)
         check_classes(config, folder / CONFIG)
-    preprocessor = _preprocessor(folder) if _takes_sentences(folder) else None
+    preprocessor = _preprocessor(folder) if takes_sentences(folder) else None
     with fitting(folder / CONFIG):
         model = _model(config, preprocessor)
     if load_weights:
         with fitting(folder / WEIGHTS):
             model.load_weights(folder / WEIGHTS)
     return model
-
-
-def metadata(preset: str | Path) -> dict[str, Any]:
-    """What is recorded beside a preset: origin, settings and figures."""
-    path = resolve(preset) / METADATA
-    with fitting(path):
-        return {name: value for name, value in dict(read_json(path)).items() if name != RECORD}
-
-
-def languages(preset: str | Path) -> tuple[str, ...]:
-    """The languages of a preset's text encoders, without loading its weights; none if it takes no sentences."""
-    path = resolve(preset) / PREPROCESSOR
-    if not _takes_sentences(path.parent):
-        return ()
-    with fitting(path):
-        return tuple(read_json(path)["languages"])
 
 
 def _model(config: dict[str, Any], preprocessor: Any) -> Any:
@@ -71,12 +58,6 @@ def _model(config: dict[str, Any], preprocessor: Any) -> Any:
     if not model.built:
         model.build()
     return model
-
-
-def _takes_sentences(folder: Path) -> bool:
-    """Whether the folder's model has a preprocessor, whether or not its file is there."""
-    with fitting(folder / CONFIG):
-        return "preprocessor" not in read_json(folder / CONFIG)["config"]
 
 
 def _preprocessor(folder: Path) -> Any:

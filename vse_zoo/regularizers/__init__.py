@@ -1,5 +1,5 @@
 """Weight regularisers."""
 
-from vse_zoo.regularizers.inverse_gamma import InverseGamma
+from vse_zoo.registration import attach
 
-__all__ = ["InverseGamma"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from vse_zoo.errors import DataError, located
+from vse_zoo.registry import SEARCH_PRESET
 from vse_zoo.search.indexing import PhotoEncoder, Update, update_index
 from vse_zoo.search.qdrant import server_url
 from vse_zoo.search.settings import SETTINGS, IndexSettings, QdrantPlace, preset_fingerprint
@@ -15,10 +16,8 @@ from vse_zoo.search.settings import SETTINGS, IndexSettings, QdrantPlace, preset
 if TYPE_CHECKING:
     from vse_zoo.search.encoding import Encoder
 
-__all__ = ["LOCAL", "PRESET", "index_photos"]
+__all__ = ["LOCAL", "index_photos"]
 
-PRESET = "context_attention_flickr8k_en_de"
-"""Of a new index, where none is named."""
 LOCAL = "local"
 """In the place of a Qdrant server's address: a folder in the index."""
 
@@ -52,7 +51,7 @@ def _settings(
     """The index's settings and what loads its encoder."""
     old = IndexSettings.read(folder) if (folder / SETTINGS).is_file() else None
     place = _place(qdrant, old.qdrant if old else None)
-    name = preset or (old.preset if old else PRESET)
+    name = preset or (old.preset if old else SEARCH_PRESET)
     if old and name == old.preset and (kept := old.find_preset()):
         new = {"photos": photos, "preset_folder": str(kept), "qdrant": place}
         return old.model_copy(update=new), lambda: _encoder(str(kept))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from vse_zoo.data.dataset import Dataset
-from vse_zoo.workflow.train import recipe_names
+from vse_zoo.registry import recipe_names
 
 __all__ = ["training_commands"]
 

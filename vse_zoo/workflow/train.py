@@ -8,13 +8,9 @@ from typing import Any
 
 from vse_zoo import registry
 from vse_zoo.errors import ConfigError
+from vse_zoo.registry import recipe_names
 
-__all__ = ["recipe_names", "train"]
-
-
-def recipe_names() -> list[str]:
-    """The recipes that train a model: those with a folder of configurations."""
-    return sorted(path.name for path in (registry.recipes() / "configs").iterdir() if path.is_dir())
+__all__ = ["train"]
 
 
 def train(recipe: str, data: Path, out: Path, **options: Any) -> None:

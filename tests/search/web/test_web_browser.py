@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
+from vse_zoo.registry import SEARCH_PRESET
 from vse_zoo.search import Index
-from vse_zoo.workflow.index import PRESET, index_photos
+from vse_zoo.workflow.index import index_photos
 
 pytestmark = pytest.mark.slow
 COLOURS = ("red", "green", "blue", "white", "black", "orange", "gray", "pink", "brown")
@@ -30,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Index], A
         draw.ellipse((60 * number, 180, 60 * number + 140, 380), fill=colour)
         picture.save(folder / "photos" / f"{colour} <b>.jpg")
     shutil.copy(folder / "photos" / "red <b>.jpg", folder / "photos" / "zcopy.jpg")
-    index_photos(folder / "photos", folder / "index", PRESET)
+    index_photos(folder / "photos", folder / "index", SEARCH_PRESET)
     with Index.open(folder / "index") as index, serve(index) as address:
         yield address
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from vse_zoo import cli, search_cli
+from vse_zoo import cli
 from vse_zoo.errors import ConfigError
 from vse_zoo.search import Index
 
@@ -91,7 +91,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, index: Index)
 
     with pytest.raises(ConfigError, match=r"can't listen at 192\.0\.2\.1, port 80"):
         serve_index(index.folder, "192.0.2.1", 80, print)
-    monkeypatch.setattr(search_cli, "find_spec", lambda name: None)
+    monkeypatch.setattr("vse_zoo.cli.search.find_spec", lambda name: None)
     outcome = CliRunner().invoke(cli.app, ["serve", str(index.folder)])
     assert "pip install 'vse-zoo[serve]'" in str(outcome.exception)
 

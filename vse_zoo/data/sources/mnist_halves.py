@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import keras
 import numpy as np
 
 from vse_zoo.data.sources import TwoViewSource, source
@@ -67,6 +66,8 @@ def _unit_rows(rows: np.ndarray) -> np.ndarray:
 
 def _download() -> Path:
     try:
+        import keras  # takes seconds, and only the download needs it
+
         return Path(keras.utils.get_file("mnist.npz", _ADDRESS, file_hash=_SHA256))
     except Exception as error:  # Keras raises a bare Exception for a failed download
         raise DataError(f"mnist.npz: can't be downloaded ({error}). Pass --file.") from None

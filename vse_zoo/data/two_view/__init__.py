@@ -1,6 +1,5 @@
 """Two views of the same things, one matrix each: folder, writing, batches."""
 
-from vse_zoo.data.two_view.batches import TwoViewBatches
-from vse_zoo.data.two_view.folder import TwoViewData, write_two_view
+import lazy_loader
 
-__all__ = ["TwoViewBatches", "TwoViewData", "write_two_view"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,13 +6,14 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import h5py
 import numpy as np
-import scipy.io
 
 from vse_zoo.errors import DataError, located
+
+if TYPE_CHECKING:
+    import h5py
 
 __all__ = ["ArrayFile", "Matrix", "Transposed"]
 
@@ -76,7 +77,14 @@ class ArrayFile:
         if self.path.suffix == ".npz":
             with zipfile.ZipFile(self.path) as archive:
                 self.names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-        elif h5py.is_hdf5(self.path):
+        else:
+            self._open_mat()
+
+    def _open_mat(self) -> None:
+        import h5py  # with SciPy it takes a third of a second, which the help of a command needn't
+        import scipy.io
+
+        if h5py.is_hdf5(self.path):
             self._hdf5 = h5py.File(self.path)
             self.names = [name for name, value in self._hdf5.items() if isinstance(value, h5py.Dataset)]
         else:
@@ -95,6 +103,8 @@ class ArrayFile:
                 with np.load(self.path, allow_pickle=False) as archive:
                     array = archive[name]
             else:
+                import scipy.io
+
                 array = scipy.io.loadmat(self.path, variable_names=[name])[name]
         if not isinstance(array, np.ndarray | Transposed) or array.dtype.kind not in "fiu":
             found = f"found {type(array).__name__} of {getattr(array, 'dtype', 'no type')}"

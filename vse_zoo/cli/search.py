@@ -1,63 +1,59 @@
-"""The commands of photo search, for `vse_zoo.cli`."""
+"""The commands of photo search."""
 
 from __future__ import annotations
 
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from vse_zoo.cli import completion
+from vse_zoo.cli.console import say
 from vse_zoo.errors import ConfigError
-from vse_zoo.search.answers import Answer, readable
-from vse_zoo.search.index import Index
-from vse_zoo.workflow.index import PRESET, index_photos
+from vse_zoo.registry import SEARCH_PRESET
 
-__all__ = ["add_commands"]
+if TYPE_CHECKING:
+    from vse_zoo.search import Answer
+
+__all__ = ["index", "search", "serve"]
 
 _LISTED = 20
 _WIDEST = 10_000
 _SERVING = ("fastapi", "uvicorn", "python_multipart")
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Adds ``index``, ``search`` and ``serve``."""
-    app.command()(index)
-    app.command()(search)
-    app.command()(serve)
-
-
-def _say(text: str) -> None:
-    Console().print(text, highlight=False, markup=False, soft_wrap=True)
-
-
 def index(
     photos: Annotated[Path, typer.Argument(help="Folder of photos; folders in it are searched too.")],
     out: Annotated[Path, typer.Option(help="Folder of the index; made, or brought up to date.")],
     preset: Annotated[
-        str | None, typer.Option(help=f"Built-in name, preset or run folder; {PRESET} for a new index.")
+        str | None,
+        typer.Option(
+            help=f"Built-in name, preset or run folder; {SEARCH_PRESET} for a new index.",
+            autocompletion=completion.models,
+        ),
     ] = None,
     qdrant: Annotated[
         str | None, typer.Option(help="Keep the vectors in Qdrant: a server's address, or 'local' for a folder.")
     ] = None,
 ) -> None:
     """Make a folder of photos searchable; run it again after changes. Example: vse-zoo index ~/Photos --out photos"""
+    from vse_zoo.search.answers import readable
+    from vse_zoo.workflow.index import index_photos
+
     try:
         done = index_photos(photos, out, preset, qdrant)
     except KeyboardInterrupt:
-        _say("Interrupted; what was done is kept. Run the same command to go on.")
+        say("Interrupted; what was done is kept. Run the same command to go on.")
         raise SystemExit(130) from None
     for path, reason in list(done.unreadable.items())[:_LISTED]:
-        _say(f"- left out {readable(Path(path))}: {reason}")
+        say(f"- left out {readable(Path(path))}: {reason}")
     if len(done.unreadable) > _LISTED:
-        _say(f"- … and {len(done.unreadable) - _LISTED:,} more left out")
+        say(f"- … and {len(done.unreadable) - _LISTED:,} more left out")
     copies = f", {done.photos - done.contents:,} of them copies" if done.photos > done.contents else ""
-    _say(f"{done.photos:,} photos{copies}: {done.new:,} new, {done.changed:,} changed, {done.gone:,} gone.")
-    _say(f'Next: vse-zoo search {out} "a dog on the beach"')
+    say(f"{done.photos:,} photos{copies}: {done.new:,} new, {done.changed:,} changed, {done.gone:,} gone.")
+    say(f'Next: vse-zoo search {out} "a dog on the beach"')
 
 
 def search(
@@ -73,6 +69,8 @@ def search(
     """Find photos by a sentence, or by a picture. Example: vse-zoo search photos "ein Hund am Strand" """
     if (query is None) == (image is None):
         raise ConfigError("search: expected a query, or a picture with --image.")
+    from vse_zoo.search.index import Index
+
     with Index.open(folder) as opened:
         if image is not None:
             answer = opened.search_image(image, k)
@@ -87,7 +85,7 @@ def search(
         return
     _show(answer)
     if html is not None:
-        _say(f"Open {html}")
+        say(f"Open {html}")
 
 
 def serve(
@@ -100,14 +98,20 @@ def serve(
         raise ConfigError("serve: needs FastAPI, which isn't installed. Run: pip install 'vse-zoo[serve]'.")
     from vse_zoo.search.web import serve_index  # optional
 
-    serve_index(folder, host, port, _say)
+    serve_index(folder, host, port, say)
 
 
 def _show(answer: Answer) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from vse_zoo.search.answers import readable
+
     if answer.unknown:
-        _say(f"Words that the model doesn't know ({answer.language}): {', '.join(answer.unknown)}")
+        say(f"Words that the model doesn't know ({answer.language}): {', '.join(answer.unknown)}")
     if not answer.results:
-        _say("Nothing found." if answer.photos else "The index is empty.")
+        say("Nothing found." if answer.photos else "The index is empty.")
         return
     table = Table(box=None, header_style="bold")
     measured = any(result.confidence is not None for result in answer.results)
@@ -122,4 +126,4 @@ def _show(answer: Answer) -> None:
     # As wide as its content: a path that is broken in two can't be copied.
     Console(width=_WIDEST).print(table)
     language = f" ({answer.language})" if answer.language else ""
-    _say(f"{answer.photos:,} photos searched{language}.")
+    say(f"{answer.photos:,} photos searched{language}.")

@@ -1,4 +1,4 @@
-"""The commands of region features, for `vse_zoo.cli`."""
+"""The commands that compute region features, or take those of another program."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from vse_zoo.data import Dataset
+from vse_zoo.cli import completion
+from vse_zoo.cli.console import note, parse_grid, say
 from vse_zoo.errors import ConfigError
-from vse_zoo.features import backbones
-from vse_zoo.workflow.features import add_features, add_views, attach_precomputed
-from vse_zoo.workflow.next_steps import training_commands
+from vse_zoo.features.backbone_names import BUILT_IN, IMAGENET
 
-__all__ = ["add_commands", "parse_grid"]
+__all__ = ["features", "views"]
 
 _FORMATS = "bottom-up-attention .tsv or a folder of its parts, a folder of .npz, .h5; .npy, .npz or .mat of one array"
 Precomputed = Annotated[Path | None, typer.Option(help=f"Instead of extracting: {_FORMATS}.")]
@@ -24,35 +22,21 @@ Fields = Annotated[
 Half = Annotated[bool, typer.Option("--half", help="Store --precomputed as float16, which halves the size.")]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Adds ``features`` and ``views``."""
-    app.command()(features)
-    app.command()(views)
-
-
-def _say(text: str) -> None:
-    """Prints a line as it is: a path or command that is broken in two can't be copied."""
-    Console().print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-def _note(remark: str) -> None:
-    _say(f"- {remark}")
-
-
 def features(
     data: Annotated[Path, typer.Argument(help="Dataset folder.")],
     backbone: Annotated[
         str,
         typer.Option(
-            help="efficientnet_lite0, keras:<application>, with /<layer> or not, or kerashub:<preset or folder>."
+            help=f"{BUILT_IN}, keras:<application>, with /<layer> or not, or kerashub:<preset or folder>.",
+            autocompletion=completion.backbones,
         ),
-    ] = backbones.BUILT_IN,
+    ] = BUILT_IN,
     grid: Annotated[
         str | None, typer.Option(help="Regions as rows x columns over the picture; 7x7, or 1x1 of a vector.")
     ] = None,
     weights: Annotated[
         str, typer.Option(help="For keras: backbones: imagenet (Keras downloads them) or a weights file.")
-    ] = backbones.IMAGENET,
+    ] = IMAGENET,
     batch_size: Annotated[int, typer.Option(help="Images a step.")] = 32,
     strict: Annotated[bool, typer.Option("--strict", help="An unreadable image is an error.")] = False,
     precomputed: Precomputed = None,
@@ -65,26 +49,48 @@ def features(
     half: Half = False,
 ) -> None:
     """Extract region features; resumes after an interruption. Example: vse-zoo features data/mine --grid 7x7"""
+    from vse_zoo.data import Dataset
+
     dataset = Dataset.open(data)
-    extracting = (backbone, grid, weights) != (backbones.BUILT_IN, None, backbones.IMAGENET)
+    regions = parse_grid(grid)
+    extracting = (backbone, grid, weights) != (BUILT_IN, None, IMAGENET)
     copying = names or key or fields or half or not boxes
     if (extracting and precomputed) or (copying and not precomputed):
         own = "--names, --key, --fields, --no-boxes and --half belong to --precomputed"
         raise ConfigError(f"{own}, --backbone, --grid and --weights to extraction: found both.")
     if precomputed:
         options: dict[str, Any] = {"names": names, "key": key, "boxes": boxes, "half": half, "strict": strict}
-        columns = [field.strip() for field in fields.split(",")] if fields else None
-        dataset = attach_precomputed(
-            dataset, precomputed, fields=columns, note=lambda remark: _say(f"- {remark}"), **options
-        )
+        dataset = _attach(dataset, precomputed, fields, options)
     else:
-        network = backbones.get(backbone, parse_grid(grid) if grid else None, weights)
-        dataset = add_features(dataset, network, batch_size=batch_size, strict=strict)
+        dataset = _extract(dataset, backbone, regions, weights, batch_size, strict)
+    _report(dataset, data)
+
+
+def _attach(dataset: Any, precomputed: Path, fields: str | None, options: dict[str, Any]) -> Any:
+    from vse_zoo.workflow.features import attach_precomputed
+
+    columns = [field.strip() for field in fields.split(",")] if fields else None
+    return attach_precomputed(dataset, precomputed, fields=columns, note=note, **options)
+
+
+def _extract(
+    dataset: Any, backbone: str, grid: tuple[int, int] | None, weights: str, batch_size: int, strict: bool
+) -> Any:
+    from vse_zoo.features import backbones
+    from vse_zoo.workflow.features import add_features
+
+    return add_features(dataset, backbones.get(backbone, grid, weights), batch_size=batch_size, strict=strict)
+
+
+def _report(dataset: Any, data: Path) -> None:
+    """Says what was left out, what is there, and what to run next."""
+    from vse_zoo.workflow.next_steps import training_commands
+
     for image, reason in dataset.left_out.items():
-        _note(f"left out {image}: {reason}")
-    _say(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
+        note(f"left out {image}: {reason}")
+    say(f"{len(dataset) - len(dataset.left_out):,} images have regions of {dataset.region_dim} numbers.")
     first, *others = training_commands(dataset, data)
-    _say("\n   or ".join([f"Next: {first}", *others]))
+    say("\n   or ".join([f"Next: {first}", *others]))
 
 
 def views(
@@ -92,18 +98,13 @@ def views(
     count: Annotated[int, typer.Option(min=1, help="Views of each training picture.")] = 3,
     weights: Annotated[
         str, typer.Option(help="Those given to vse-zoo features, where the backbone is a keras: one.")
-    ] = backbones.IMAGENET,
+    ] = IMAGENET,
     batch_size: Annotated[int, typer.Option(help="Pictures a step.")] = 32,
 ) -> None:
     """Features of mirrored and cropped training pictures, for [train] views. Example: vse-zoo views data/mine"""
+    from vse_zoo.data import Dataset
+    from vse_zoo.workflow.features import add_views
+
     dataset = add_views(Dataset.open(data), count, weights=weights, batch_size=batch_size)
-    _say(f"{count} views of each of {len(dataset.indices('train')):,} training pictures.")
-    _say("Next: train with a configuration that says views = true in [train].")
-
-
-def parse_grid(text: str) -> tuple[int, int]:
-    """(rows, columns) of an option such as 7x7; a `ConfigError` for anything else."""
-    rows, _, columns = text.partition("x")
-    if not (rows.isdigit() and columns.isdigit()):
-        raise ConfigError(f"--grid: found {text!r}, expected rows x columns, such as 7x7.")
-    return int(rows), int(columns)
+    say(f"{count} views of each of {len(dataset.indices('train')):,} training pictures.")
+    say("Next: train with a configuration that says views = true in [train].")

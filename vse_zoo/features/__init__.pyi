@@ -1,0 +1,8 @@
+"""Images to region features, by frozen backbones."""
+
+from . import backbones
+from .backbone import Backbone
+from .extraction import Extraction, extract_regions
+from .views import picture_view
+
+__all__ = ["Backbone", "Extraction", "backbones", "extract_regions", "picture_view"]

@@ -1,0 +1,5 @@
+"""Weight regularisers."""
+
+from .inverse_gamma import InverseGamma
+
+__all__ = ["InverseGamma"]

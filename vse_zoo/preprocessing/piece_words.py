@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tensorflow as tf
-import tensorflow_text as tf_text
+
+from vse_zoo.preprocessing.text_ops import tf_text
 
 __all__ = ["split_piece_words"]
 

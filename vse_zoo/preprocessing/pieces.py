@@ -9,7 +9,6 @@ from typing import Any
 import keras
 import numpy as np
 import tensorflow as tf
-import tensorflow_text as tf_text
 from numpy.typing import NDArray
 
 from vse_zoo.errors import DataError, PresetError, located
@@ -17,6 +16,7 @@ from vse_zoo.files import read_json, write_json, write_text
 from vse_zoo.preprocessing.piece_files import read_pieces
 from vse_zoo.preprocessing.piece_spans import piece_spans
 from vse_zoo.preprocessing.piece_words import split_piece_words
+from vse_zoo.preprocessing.text_ops import tf_text
 
 __all__ = ["PiecePreprocessor"]
 

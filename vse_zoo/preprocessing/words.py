@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
-import tensorflow_text as tf_text
 from numpy.typing import NDArray
+
+from vse_zoo.preprocessing.text_ops import tf_text
 
 __all__ = ["split_words", "word_spans"]
 

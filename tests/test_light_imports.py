@@ -89,6 +89,8 @@ def test_the_top_level_reads_like_a_table_of_contents() -> None:
         pytest.param("import keras, vse_zoo", marks=pytest.mark.slow),
         pytest.param("from vse_zoo.layers import TiedDense; import keras", marks=pytest.mark.slow),
         pytest.param("from vse_zoo.data import PairBatches; PairBatches; import keras", marks=pytest.mark.slow),
+        pytest.param("from vse_zoo.features import Backbone; import keras", marks=pytest.mark.slow),
+        pytest.param("import vse_zoo.features.fisher, keras; vse_zoo.layers.TiedDense", marks=pytest.mark.slow),
     ],
 )
 def test_keras_knows_every_class(imports: str) -> None:

@@ -16,6 +16,9 @@ __all__ = ["attach", "register_classes", "register_with_keras"]
 _PACKAGES = ("regularizers", "layers", "losses", "metrics", "preprocessing", "models")
 """The packages that define classes for Keras, those that need no other first."""
 
+_USED = (*_PACKAGES, "features")
+"""With the package whose modules the models import: while one of them is imported, no model can be."""
+
 _began = False
 
 
@@ -59,7 +62,7 @@ def register_with_keras() -> None:
 
 
 def _after_keras(keras: ModuleType) -> None:
-    """Registers the classes, unless it was one of their own modules that imported Keras."""
-    own = tuple(f"vse_zoo.{package}." for package in _PACKAGES)
+    """Registers the classes, unless it was one of their own modules, or one that they use, that imported Keras."""
+    own = tuple(f"vse_zoo.{package}." for package in _USED)
     if not any(name.startswith(own) for name in sys.modules):
         register_classes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -91,7 +92,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, index: Index)
 
     with pytest.raises(ConfigError, match=r"can't listen at 192\.0\.2\.1, port 80"):
         serve_index(index.folder, "192.0.2.1", 80, print)
-    monkeypatch.setattr("vse_zoo.cli.search.find_spec", lambda name: None)
+    monkeypatch.setattr(import_module("vse_zoo.cli.search"), "find_spec", lambda name: None)
     outcome = CliRunner().invoke(cli.app, ["serve", str(index.folder)])
     assert "pip install 'vse-zoo[serve]'" in str(outcome.exception)
 

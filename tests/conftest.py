@@ -6,12 +6,14 @@ import importlib.util
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -23,6 +25,16 @@ def shared_data() -> Path:
     if not root.is_dir():
         pytest.skip("no real data here: set VSE_ZOO_DATA to the folder that holds flickr8k/ and multi30k/")
     return root
+
+
+@pytest.fixture
+def without_heif() -> Iterator[pytest.MonkeyPatch]:
+    """As if pillow-heif weren't installed, until the test calls ``undo`` on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "pillow_heif", None)
+        patch.delitem(Image.OPEN, "HEIF", raising=False)
+        patch.setattr(Image, "ID", [name for name in Image.ID if name != "HEIF"])
+        yield patch
 
 
 @pytest.fixture(scope="module")

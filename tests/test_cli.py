@@ -171,7 +171,7 @@ def test_each_error_is_one_message_without_a_traceback(run: Run, photos: Path, t
             ("train", "no_recipe", "--data", data, "--out", tmp_path / "run"),
             "expected one of: add_language, context_attention",
         ),
-        ((*trained, "--config", tmp_path / "x.toml"), "x.toml: can't be read"),
+        ((*trained, "--config", tmp_path / "x.toml"), "x.toml: no such file"),
         ((*trained, "--config", tmp_path / "tiny.toml", "--epochs", "0"), "field 'train.epochs': found 0"),
         ((*trained, "--config", tmp_path / "tiny.toml"), "Run: vse-zoo features"),
         (("evaluate", "no_model", "--data", data), "found neither a model folder nor a built-in model 'no_model'"),

@@ -72,10 +72,14 @@ def test_features_with_boxes(dataset: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [["--names", "n.txt"], ["--key", "a"], ["--half"], ["--precomputed", "a.npy", "--grid", "1x1"]]
+    "options",
+    [
+        *(["--names", "n.txt"], ["--key", "a"], ["--encoding", "cp1252"], ["--half"]),
+        ["--precomputed", "a.npy", "--grid", "1x1"],
+    ],
 )
 def test_options_that_do_not_go_together(dataset: Path, options: list[str]) -> None:
-    with pytest.raises(ConfigError, match="--names, --key, --fields, --no-boxes and --half belong"):
+    with pytest.raises(ConfigError, match="--names, --key, --fields, --encoding, --no-boxes and --half belong"):
         run("features", dataset, *options)
 
 

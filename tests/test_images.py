@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, features
 
 from vse_zoo.errors import ImageError
-from vse_zoo.images import load_image, square_pixels
+from vse_zoo.images import load_image, optional_formats, square_pixels
 
 RAMP = np.arange(48, dtype=np.uint8).reshape(4, 4, 3) * 5
 
@@ -116,6 +116,79 @@ def test_truncated(tmp_path: Path, name: str) -> None:
 def test_missing(tmp_path: Path) -> None:
     with pytest.raises(ImageError, match="no such file"):
         load_image(tmp_path / "a.jpg")
+
+
+HALVES = np.zeros((48, 64, 3), np.uint8)
+HALVES[:, :32] = (200, 30, 30)
+HALVES[:24, 32:] = (30, 200, 30)
+"""Left red, right above green, right below black."""
+
+
+@pytest.mark.parametrize("orientation", [1, 3, 6])
+def test_heic(tmp_path: Path, orientation: int) -> None:
+    heif = pytest.importorskip("pillow_heif", reason="pip install 'vse-zoo[search]'")
+    turns = {1: 0, 3: 2, 6: -1}  # quarter turns to the left that a viewer makes
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    # Two pictures, of which the second is the primary one; a file of an iPhone holds others beside the photo, too.
+    file = heif.HeifFile()
+    file.add_from_pillow(Image.new("RGB", (64, 48), "blue"))
+    file.add_from_pillow(Image.fromarray(HALVES))
+    file.save(tmp_path / "a.HEIC", quality=95, primary_index=1, exif=exif.tobytes())
+    assert optional_formats()[0] == "HEIF"
+    expected = np.rot90(HALVES, turns[orientation])
+    found = pixels(tmp_path / "a.HEIC")
+    assert found.shape == expected.shape
+    # It is compressed with loss: the colours of whole areas stay.
+    assert np.abs(found.astype(int) - expected).mean() < 6
+    (tmp_path / "a.HEIC").rename(tmp_path / "a.jpg")
+    np.testing.assert_array_equal(pixels(tmp_path / "a.jpg"), found)
+    np.testing.assert_array_equal(np.asarray(load_image(tmp_path / "a.jpg", side=4)), found)
+
+
+@pytest.mark.usefixtures("without_heif")
+@pytest.mark.parametrize("name", ["a.heic", "A.HEIF", "a.hif", "a.jpg"])
+def test_heic_names_the_package_that_is_missing(tmp_path: Path, name: str) -> None:
+    # Of a.jpg the bytes tell, of the others the ending too.
+    (tmp_path / name).write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0" if name == "a.jpg" else b"")
+    with pytest.raises(ImageError) as caught:
+        load_image(tmp_path / name)
+    said = "HEIC needs the package pillow-heif, which isn't installed. Run: pip install pillow-heif"
+    assert str(caught.value) == f"{tmp_path / name}: {said}"
+    assert "HEIF" not in optional_formats()
+
+
+@pytest.mark.usefixtures("without_heif")
+def test_other_pictures_need_no_package(tmp_path: Path) -> None:
+    path = saved(tmp_path, Image.fromarray(RAMP), "a.png").rename(tmp_path / "a.heic")
+    np.testing.assert_array_equal(pixels(path), RAMP)
+    (tmp_path / "b.jpg").write_bytes(b"junk")
+    with pytest.raises(ImageError, match=r"b\.jpg: can't be decoded as a picture \(cannot identify image file"):
+        load_image(tmp_path / "b.jpg")
+    with pytest.raises(ImageError, match=r"picture: HEIC needs the package pillow-heif"):
+        load_image(io.BytesIO(b"\0\0\0\x18ftypmif1\0\0\0\0"))
+
+
+def test_damaged_heic_is_no_missing_package(tmp_path: Path) -> None:
+    pytest.importorskip("pillow_heif", reason="pip install 'vse-zoo[search]'")
+    (tmp_path / "a.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0")
+    with pytest.raises(ImageError, match=r"a\.heic: can't be decoded as a picture"):
+        load_image(tmp_path / "a.heic")
+
+
+def test_avif(tmp_path: Path) -> None:
+    if not features.check("avif"):
+        pytest.skip("this Pillow was built without AVIF")
+    path = saved(tmp_path, Image.fromarray(HALVES), "a.avif", quality=95)
+    assert np.abs(pixels(path).astype(int) - HALVES).mean() < 6
+
+
+@pytest.mark.parametrize("name", ["a.avif", "a.jpg"])
+def test_avif_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(features, "check", lambda feature: False)
+    (tmp_path / name).write_bytes(b"\0\0\0\x18ftypavif\0\0\0\0")
+    with pytest.raises(ImageError, match=r"AVIF needs a Pillow that decodes it\. Run: pip install --upgrade pillow"):
+        load_image(tmp_path / name)
 
 
 def test_square_of_one_pixel_and_of_a_strip() -> None:

@@ -89,9 +89,35 @@ def test_the_top_level_reads_like_a_table_of_contents() -> None:
         pytest.param("import keras, vse_zoo", marks=pytest.mark.slow),
         pytest.param("from vse_zoo.layers import TiedDense; import keras", marks=pytest.mark.slow),
         pytest.param("from vse_zoo.data import PairBatches; PairBatches; import keras", marks=pytest.mark.slow),
+        pytest.param("from vse_zoo.features import Backbone; import keras", marks=pytest.mark.slow),
+        pytest.param("import vse_zoo.features.fisher, keras; vse_zoo.layers.TiedDense", marks=pytest.mark.slow),
+        pytest.param("import vse_zoo.models.base, keras", marks=pytest.mark.slow),
+        pytest.param("import vse_zoo.losses.triplet, keras", marks=pytest.mark.slow),
     ],
 )
 def test_keras_knows_every_class(imports: str) -> None:
     names = ("ContextAttentionVSE", "TiedDense", "TripletLoss", "InverseGamma", "TextPreprocessor", "FisherVectors")
     script = f"{imports}\nfor name in {names}: assert keras.saving.get_registered_object('vse_zoo>' + name), name"
     run(script)
+
+
+@pytest.mark.slow
+def test_a_thread_waits_for_the_classes_that_another_one_imports() -> None:
+    script = """
+import threading, time
+import vse_zoo
+
+found = []
+importing = threading.Thread(target=lambda: vse_zoo.models.TwoWayNet)
+loading = [
+    threading.Thread(target=lambda: found.append(type(vse_zoo.load("two_way_net_mnist")).__name__)) for _ in range(2)
+]
+importing.start()
+time.sleep(0.2)  # So that it has begun.
+for thread in loading:
+    thread.start()
+for thread in (importing, *loading):
+    thread.join()
+print(*found)
+"""
+    assert run(script).split() == ["TwoWayNet", "TwoWayNet"]

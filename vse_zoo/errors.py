@@ -32,10 +32,24 @@ class EvaluationError(VSEZooError):
 
 
 def located(
-    path: str | Path, problem: str, *, row: int | None = None, field: str | None = None, do: str | None = None
+    path: str | Path,
+    problem: str,
+    *,
+    row: int | None = None,
+    line: int | None = None,
+    field: str | None = None,
+    do: str | None = None,
 ) -> str:
-    """One message in the house form: ``file, row, field: what was found and expected. What to do.``"""
-    place = ", ".join(
-        [str(path), *([f"row {row}"] if row is not None else []), *([f"field '{field}'"] if field else [])]
-    )
+    """One message in the house form: ``file, row, field: what was found and expected. What to do.``
+
+    Of a table's record ``row`` counts the records, and ``line`` the lines of the file. The line is said where it is
+    another number, or where there is no row.
+    """
+    place = str(path)
+    if row is not None:
+        place += f", row {row}" + (f" (line {line})" if line not in (None, row) else "")
+    elif line is not None:
+        place += f", line {line}"
+    if field:
+        place += f", field '{field}'"
     return f"{place}: {problem}" + (f" {do}" if do else "")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vse_zoo.encodings import read_text
 from vse_zoo.errors import DataError, located
 
 __all__ = ["read_json", "remove_leftovers", "replacing", "temporary_path", "write_json", "write_text"]
@@ -74,11 +75,17 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_json(path: Path) -> Any:
-    """Reads a JSON file; a missing or malformed one is a `DataError` that names it."""
+def read_json(path: Path, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+    """Reads a JSON file in UTF-8, or in UTF-16 or UTF-32 with a byte-order mark.
+
+    Args:
+        path: the file.
+        object_hook: called for each object, as by `json.loads`.
+
+    Raises:
+        DataError: the file is missing or malformed; the message names it.
+    """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(located(path, "no such file.")) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        return json.loads(read_text(path).text, object_hook=object_hook)
+    except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(located(path, f"not valid JSON ({error}).")) from None

@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, features
 
 from vse_zoo.errors import ImageError, located
 
-__all__ = ["load_image", "square_pixels"]
+__all__ = ["load_image", "missing_decoder", "optional_formats", "register_heif", "square_pixels"]
 
 _FINER = 2
 """How many times as large a picture is decoded, at least, as it is to be."""
+
+# The first bytes of a file: a length, "ftyp", and one of these (ISO/IEC 23008-12 and the AV1 image format).
+_HEIF = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"})
+_AVIF = frozenset({b"avif", b"avis"})
+_HEAD = 12
 
 Pixels = np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]
 
@@ -22,25 +27,61 @@ def load_image(source: str | Path | BinaryIO, side: int | None = None) -> Image.
     """Decodes a picture to mode RGB, turned upright by its EXIF orientation.
 
     Animations give their first frame, transparency is laid over white, 16- and 32-bit samples are scaled to 8 bits, and
-    CMYK, palette and grey pictures are converted. A missing, truncated or unreadable file is an `ImageError` naming it.
+    CMYK, palette and grey pictures are converted. A missing, truncated or unreadable file is an `ImageError` naming it,
+    and the package that decodes its format where that isn't installed.
 
     With ``side`` a JPEG is decoded at 1/2, 1/4 or 1/8 of its size if both its sides then still have twice as many
     pixels: a camera's photo four times as fast, and no pixel of it, squeezed to that side, differs by more than two or
     three of 255.
     """
     name = getattr(source, "name", "picture") if hasattr(source, "read") else source
+    register_heif()
     try:
         with Image.open(source) as image:
-            image.seek(0)
-            if side is not None:
+            # Of JPEG only: in a HEIF file it would take the thumbnail, whatever that shows.
+            if side is not None and image.format in ("JPEG", "MPO"):
                 image.draft(None, (_FINER * side, _FINER * side))
             image.load()
             return _rgb(ImageOps.exif_transpose(image))
     except FileNotFoundError:
         raise ImageError(located(name, "no such file.")) from None
     except Exception as error:  # on damaged bytes a decoder raises whatever its parser trips over
+        if missing := missing_decoder(_head(source), str(name)):
+            raise ImageError(located(name, missing)) from None
         reason = str(error).rstrip(".") or type(error).__name__
         raise ImageError(located(name, f"can't be decoded as a picture ({reason}).")) from error
+
+
+def register_heif() -> bool:
+    """Lets Pillow open HEIC files where the package pillow-heif is installed; whether it can open them now."""
+    if "HEIF" not in Image.OPEN:
+        try:
+            from pillow_heif import register_heif_opener  # of the extra "search"
+        except ImportError:
+            return False
+        register_heif_opener()
+    return True
+
+
+def optional_formats() -> tuple[str, ...]:
+    """Those of the formats HEIF and AVIF, for which not every installation has a decoder, that can be decoded."""
+    return (*(["HEIF"] if register_heif() else []), *(["AVIF"] if features.check("avif") else []))
+
+
+def missing_decoder(head: bytes, name: str = "") -> str | None:
+    """What to install for a file that can't be decoded; None where that isn't the reason.
+
+    Args:
+        head: the first bytes of the file, 12 at least.
+        name: of the file, whose ending counts too.
+    """
+    kind = head[8:12] if head[4:8] == b"ftyp" else b""
+    ending, formats = Path(name).suffix.lower(), optional_formats()
+    if "HEIF" not in formats and (kind in _HEIF or ending in (".heic", ".heif", ".hif")):
+        return "HEIC needs the package pillow-heif, which isn't installed. Run: pip install pillow-heif"
+    if "AVIF" not in formats and (kind in _AVIF or ending == ".avif"):
+        return "AVIF needs a Pillow that decodes it. Run: pip install --upgrade pillow"
+    return None
 
 
 def square_pixels(image: Image.Image, size: int) -> Pixels:
@@ -52,6 +93,18 @@ def square_pixels(image: Image.Image, size: int) -> Pixels:
     if rgb.size != (size, size):
         rgb = rgb.resize((size, size), Image.Resampling.BICUBIC)
     return np.asarray(rgb, dtype=np.uint8)
+
+
+def _head(source: str | Path | BinaryIO) -> bytes:
+    """The first bytes of a file, or none where they can't be read."""
+    try:
+        if isinstance(source, str | Path):
+            with Path(source).open("rb") as file:
+                return file.read(_HEAD)
+        source.seek(0)
+        return source.read(_HEAD)
+    except (OSError, ValueError):
+        return b""
 
 
 def _rgb(image: Image.Image) -> Image.Image:

@@ -63,8 +63,19 @@ def coco_captions(root: Path) -> Options:
     }
 
 
+def flickr8k(root: Path) -> Options:
+    rows = "image,caption\n"
+    for split, name in (("train", "1_a.jpg"), ("dev", "2_b.jpg"), ("test", "3_c.jpg")):
+        text_file(root / "splits" / f"Flickr_8k.{split}Images.txt", f"{name}\n")
+        text_file(root / "photos" / name, name)
+        rows += f"{name},a boat {split}\n"
+    captions = text_file(root / "captions.txt", rows)
+    return {"images": root / "photos", "captions": captions, "splits": root / "splits"}
+
+
 SAMPLES: dict[str, Callable[[Path], Options]] = {
     "folder": folder,
+    "flickr8k": flickr8k,
     "flickr30k_entities": flickr30k_entities,
     "karpathy": karpathy,
     "coco_captions": coco_captions,
@@ -104,6 +115,34 @@ def test_the_command_line_writes_the_same(sample: tuple[str, Options], tmp_path:
     result = CliRunner().invoke(cli.app, ["prepare", name, str(tmp_path / "out"), *arguments])
     assert result.exit_code == 0, result.output
     assert Dataset.open(tmp_path / "out").records == read(sample).records
+
+
+def texts(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.suffix in (".csv", ".json", ".txt")]
+
+
+def test_text_with_a_byte_order_mark_is_read(sample: tuple[str, Options], tmp_path: Path) -> None:
+    expected = read(sample).records
+    for path in texts(tmp_path / "raw"):
+        path.write_bytes(path.read_text(encoding="utf-8").replace("\n", "\r\n").encode("utf-16"))
+    assert read(sample).records == expected
+
+
+def test_text_of_another_encoding_is_read_where_it_is_named(sample: tuple[str, Options], tmp_path: Path) -> None:
+    written = [path for path in texts(tmp_path / "raw") if "oat" in path.read_text(encoding="utf-8")]
+    for path in written:
+        path.write_text(path.read_text(encoding="utf-8").replace("oat", "öat"), encoding="utf-8")
+    expected = read(sample).records
+    for path in written:
+        path.write_bytes(path.read_text(encoding="utf-8").encode("cp1252"))
+    is_json = all(path.suffix == ".json" for path in written)
+    do = "Save the file" if is_json else "Name the encoding with --encoding windows-1252, or save the file"
+    with pytest.raises(
+        DataError, match=rf"line \d+: found the byte 0xf6, .* It looks like windows-1252\. {do} as UTF-8"
+    ):
+        read(sample)
+    if not is_json:
+        assert read(sample, encoding="windows-1252").records == expected
 
 
 def test_whatever_is_missing_is_named(sample: tuple[str, Options], tmp_path: Path) -> None:

@@ -68,6 +68,18 @@ def test_lists_give_splits_and_their_order(tmp_path: Path, files: dict) -> None:
     assert images(source, "test") == [name("val2014", key) for key in (35, 40, 32)]
     assert source.records[0] == Record(train[0], "train", {"en": ["Bench 1, text 1", "Bench 1, text 2"]})
     assert (source.name, source.languages, source.notes) == ("coco", ("en",), ())
+
+
+def test_lists_of_windows_in_other_spelling(tmp_path: Path, files: dict) -> None:
+    listed = tmp_path / "list.txt"
+    listed.write_bytes(f"35\r\nval2014\\coco_val2014_{40:012d}.JPG\r\nCOCO_val2014_{32:012d}\r\n".encode("utf-16"))
+    source = read(tmp_path, files, test=0, dev=0)
+    paths = [tmp_path / f"captions_{part}.json" for part in files]
+    source = read_coco_captions(*paths, test_ids=listed, dev=1)
+    assert images(source, "test") == [name("val2014", key) for key in (35, 40, 32)]
+    for path in paths:
+        path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
+    assert read_coco_captions(*paths, test_ids=listed, dev=1) == source
     assert source.image_source == {"kind": "none"}
     source.write(tmp_path / "out")
     assert Dataset.open(tmp_path / "out").records == source.records

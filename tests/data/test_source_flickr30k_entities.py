@@ -107,6 +107,12 @@ def test_photos(folder: Path, tmp_path: Path) -> None:
         (photos / f"{key}.jpg").touch()
     source = read_flickr30k_entities(folder, photos)
     assert source.image_source == {"kind": "folder", "root": str(photos.resolve())}
+    (photos / "31.jpg").rename(photos / "31.JPG")
+    source = read_flickr30k_entities(folder, photos)
+    assert [record.image for record in source.records][-2:] == ["32.jpg", "31.JPG"]
+    assert (
+        "1 image names and their files are spelt differently and were matched ('31.jpg' is '31.JPG')." in source.notes
+    )
     (photos / "32.jpg").unlink()
     with pytest.raises(DataError, match=r"photos, field 'images': 1 of 4 images are missing, the first is 32\.jpg"):
         read_flickr30k_entities(folder, photos)

@@ -64,6 +64,23 @@ def test_photos_in_no_list_are_noted(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("captions", ["captions.txt", "Flickr8k.token.txt"])
+def test_names_and_encodings_of_other_systems(folder: Path, captions: str) -> None:
+    expected = read(folder, captions).records
+    for path in (folder / captions, *(folder / "splits").iterdir()):
+        text = path.read_text(encoding="utf-8").replace("_b.jpg", "_B.JPG").replace("_c.jpg", "_c")
+        path.write_bytes(text.replace("quoted", "größer").encode("cp1252" if path.name == captions else "utf-16"))
+    with pytest.raises(DataError, match=r"\.txt, line \d: found the byte 0xf6, .* --encoding windows-1252"):
+        read(folder, captions)
+    source = read_flickr8k(folder / "images", folder / captions, folder / "splits", encoding="windows-1252")
+    assert [(record.image, record.split) for record in source.records] == [
+        (record.image, record.split) for record in expected
+    ]
+    assert source.records[0].captions["en"] == ['11_a.jpg, "größer" 0 .', '11_a.jpg, "größer" 1 .']
+    (note,) = [note for note in source.notes if "spelt differently" in note]
+    assert note.startswith("2 image names and their files are spelt differently and were matched")
+
+
 def append(path: Path, text: str) -> None:
     path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -142,7 +144,8 @@ BAD = {
     "a path that climbs": ("image,caption\n../captions.csv,x\n", 2, "image", "leads out of"),
     "a path that climbs inside": ("image,caption\ntrips/../../captions.csv,x\n", 2, "image", "leads out of"),
     "an absolute path": ("image,caption\n/etc/hostname,x\n", 2, "image", "leads out of"),
-    "an unknown column": ("image,caption,langauge\na.jpg,x,de\n", 1, "langauge", "unknown column"),
+    "a path that climbs by backslashes": ("image,caption\n..\\captions.csv,x\n", 2, "image", "leads out of"),
+    "a name of two files": ("image,caption\nD.jpg,x\n", 2, "image", "'D.jpg' may mean 'D.JPG' or 'd.jpg'. Write the"),
     "an unknown split": (
         "image,caption,split\na.jpg,x,training\n",
         2,
@@ -158,6 +161,8 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_refuses_with_file_row_and_field(photos: Path, case: str) -> None:
     text, row, field, problem = BAD[case]
+    for name in ("d.jpg", "D.JPG"):
+        (photos / name).touch()
     with pytest.raises(DataError) as caught:
         read(photos, text)
     assert str(caught.value).startswith(f"{photos.parent / 'captions.csv'}, row {row}, field '{field}': ")
@@ -190,3 +195,65 @@ def test_writes_a_dataset(photos: Path, tmp_path: Path) -> None:
     )
     assert dataset.records == source.records
     assert json.loads((tmp_path / "dataset" / "dataset.json").read_text())["images"] == 2
+
+
+TEXTS = ["ein Mädchen läuft über die Straße", 'a dog; runs, "fast"\nover grass']
+HEADERS = {"plain": ["image", "caption"], "capitals": ["Image", "Caption", "Photographer"]}
+NAMES = {"exact": ["a.jpg", "trips/c.png"], "alike": ["photos\\A.JPG", "TRIPS\\c"]}
+READ = {
+    ";": "captions.csv: the values are separated by semicolons.",
+    "cp1252": "captions.csv is read as cp1252.",
+    "utf-16": "captions.csv is read as UTF-16.",
+    "capitals": "captions.csv: these columns are ignored: 'Photographer'.",
+    "alike": "2 image names and their files are spelt differently and were matched ('photos\\A.JPG' is 'a.jpg', …).",
+}
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("names", NAMES)
+def test_tables_as_spreadsheets_write_them(
+    photos: Path, separator: str, encoding: str, header: str, names: str
+) -> None:
+    """Records end as on Windows; the line break in a caption is the one that a user typed."""
+    lines = [HEADERS[header], *([name, text, "x"] for name, text in zip(NAMES[names], TEXTS, strict=True))]
+    content = io.StringIO()
+    csv.writer(content, delimiter=separator, lineterminator="\r\n").writerows(
+        cells[: len(HEADERS[header])] for cells in lines
+    )
+    path = photos.parent / "captions.csv"
+    path.write_bytes(content.getvalue().encode(encoding))
+    source = read_folder(photos, path, encoding="cp1252")
+    assert [(record.image, record.captions["en"]) for record in source.records] == [
+        (name, [text]) for name, text in zip(NAMES["exact"], TEXTS, strict=True)
+    ]
+    done = {separator, encoding, header, names}
+    assert [note for note in source.notes if note in READ.values()] == [
+        READ[what] for what in ("utf-16", "cp1252", ";", "capitals", "alike") if what in done
+    ]
+
+
+def test_an_encoding_that_is_not_named_is_guessed(photos: Path) -> None:
+    path = photos.parent / "captions.csv"
+    path.write_bytes(f"image;caption\r\na.jpg;{TEXTS[0]}\r\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"captions\.csv, line 2: .* Name the encoding with --encoding windows-1252"):
+        read_folder(photos, path)
+
+
+def test_a_row_is_named_by_its_record_and_by_its_line(photos: Path) -> None:
+    text = 'image,caption\na.jpg,"one\ntwo\nthree"\nz.jpg,x\n'
+    with pytest.raises(DataError, match=r"captions\.csv, row 3 \(line 5\), field 'image': there is no file .*z\.jpg"):
+        read(photos, text)
+
+
+def test_spellings_of_one_image_are_one_image(photos: Path) -> None:
+    (record,) = read(photos, "image,caption,split\ntrips/c.png,x,dev\nTrips\\C.PNG,y,\ntrips/c,z,val\n").records
+    assert (record.image, record.captions, record.split) == ("trips/c.png", {"en": ["x", "y", "z"]}, "dev")
+
+
+def test_pictures_of_phones_without_caption_are_noted(photos: Path) -> None:
+    for name in ("IMG_1.HEIC", "IMG_2.avif", "notes.txt"):
+        (photos / name).touch()
+    notes = read(photos, FORMATS["captions.csv"]).notes
+    assert "3 images have no caption and are left out (IMG_1.HEIC, …)." in notes

@@ -94,6 +94,11 @@ def test_photos(tmp_path: Path) -> None:
         (photos / "val2014" / f"{number}.jpg").touch()
     source = read(tmp_path, content(), images=photos)
     assert source.image_source == {"kind": "folder", "root": str(photos.resolve())}
+    (photos / "val2014").rename(photos / "VAL2014")
+    respelt = read(tmp_path, content(), images=photos)
+    assert respelt.records[0].image.startswith("VAL2014/")
+    assert "6 image names and their files are spelt differently" in respelt.notes[0]
+    (photos / "VAL2014").rename(photos / "val2014")
     (photos / "val2014" / "1.jpg").unlink()
     with pytest.raises(
         DataError, match=r"coco, field 'images': 1 of 6 images are missing, the first is val2014/1\.jpg"
@@ -130,10 +135,18 @@ def test_damage_is_located(tmp_path: Path, damage: Callable[[dict[str, Any]], ob
         read(tmp_path, value)
 
 
-@pytest.mark.parametrize("text", ["", '{"images": [', "\udc80"])
-def test_what_is_no_json(tmp_path: Path, text: str) -> None:
-    (tmp_path / "a.json").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(DataError, match=r"a\.json: not valid JSON"):
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", ": not valid JSON"),
+        (b'{"images": [', ": not valid JSON"),
+        (b"[" * 100_000, ": not valid JSON"),
+        (b'{\n"\x80', ", line 2: found the byte 0x80, expected UTF-8 text"),
+    ],
+)
+def test_what_is_no_json(tmp_path: Path, content: bytes, problem: str) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(DataError, match=rf"a\.json{problem}"):
         read_karpathy(tmp_path / "a.json")
     with pytest.raises(DataError, match=r"b\.json: no such file"):
         read_karpathy(tmp_path / "b.json")

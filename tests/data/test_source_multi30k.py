@@ -102,6 +102,14 @@ def test_adding_to_no_known_image_changes_nothing() -> None:
     assert add_descriptions(records, {"8": Record("8", "train", {"de": ["b"]})}) == (records, 0)
 
 
+def test_texts_in_another_encoding(texts: Path) -> None:
+    raw, lists = texts / "task2" / "raw", texts / "task2" / "image_splits"
+    (raw / "train.1.de.gz").write_bytes(gzip.compress("\ufeffHündin\r\nb\r\nc\r\n".encode("utf-16-le")))
+    (raw / "train.2.de.gz").write_bytes(gzip.compress("Hündin\r\nb\r\nc\r\n".encode("cp1252")))
+    (lists / "train_images.txt").write_bytes("11.jpg\r\n12.jpg\r\n13.jpg\r\n".encode("utf-16"))
+    assert descriptions(texts, 2, ("de",), "cp1252")["11"].captions == {"de": ["Hündin", "Hündin"]}
+
+
 def damage(texts: Path, kind: str) -> None:
     raw, lists = texts / "task2" / "raw", texts / "task2" / "image_splits"
     path = raw / "train.2.de.gz"
@@ -125,7 +133,7 @@ def damage(texts: Path, kind: str) -> None:
     [
         ("truncated", r"train\.2\.de\.gz: not a whole gzip file"),
         ("not gzip", r"train\.2\.de\.gz: not a whole gzip file"),
-        ("not UTF-8", r"train\.2\.de\.gz: not a whole gzip file of UTF-8"),
+        ("not UTF-8", r"train\.2\.de\.gz, line 1: found the byte 0xfc, expected UTF-8 text\. It looks like win"),
         ("a line short", r"train\.2\.de\.gz: found 2 lines, expected 3 as in train_images\.txt"),
         ("a list missing", r"train_images\.txt: no such file"),
         ("texts missing", r"raw: found no texts such as .* Give the folder above task1 and task2"),

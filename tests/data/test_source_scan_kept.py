@@ -119,8 +119,12 @@ def test_pictures(coco: Path, tmp_path: Path) -> None:
     assert len(dataset.records) == 18
     (photos / "306.jpg").unlink(missing_ok=True)
     (photos / "100.jpg").rename(photos / "val" / "a.jpg")
-    with pytest.raises(DataError, match=r"1 of 16 images are missing, the first is 100\.jpg"):
+    with pytest.raises(DataError, match=r"1 of 16 images are missing, the first is 100\."):
         read_scan(coco, images=photos)
+    (photos / "100.png").touch()
+    source = read_scan(coco, images=photos)
+    assert source.records[0].image == "100.png"
+    assert "1 image names and their files are spelt differently and were matched ('100' is '100.png')." in source.notes
     names = tmp_path / "id_mapping.json"
     mapping = {str(n): f"{n}.jpg" for n in [*range(101, 107), *range(200, 203), *range(300, 306)]}
     names.write_text(json.dumps(mapping))

@@ -85,8 +85,11 @@ def test_refuses_damaged_rows(tmp_path: Path, pairs: Sequence[str], gold: Sequen
 def test_refuses_other_encodings(tmp_path: Path) -> None:
     path = write(tmp_path, "x") / "STS.input.x.txt"
     path.write_bytes(path.read_text(encoding="utf-8").encode("latin-1"))
-    with pytest.raises(DataError, match=r"STS\.input\.x\.txt, row 3: found the byte 0xe4, expected UTF-8"):
+    with pytest.raises(DataError, match=r"STS\.input\.x\.txt, line 3: found the byte 0xe4, expected UTF-8"):
         read_sts(tmp_path)
+    assert read_sts(tmp_path, "latin-1")[0].first[2] == "ein Mädchen"
+    path.write_bytes(path.read_text(encoding="latin-1").encode("utf-16"))
+    assert read_sts(tmp_path)[0].first[2] == "ein Mädchen"
 
 
 def test_refuses_what_is_missing(tmp_path: Path) -> None:

@@ -155,3 +155,49 @@ def test_the_real_vgg19_has_fc2(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_weights_are_for_keras_names_only(name: str, tmp_path: Path) -> None:
     with pytest.raises(PresetError, match=r"has weights of its own, found .*a.weights.h5"):
         backbones.get(name, weights=tmp_path / "a.weights.h5")
+
+
+def towers(kind: str) -> tuple[keras.Model, keras.layers.Layer]:
+    """A small network of another kind than one that maps pictures to a map or a vector, and its image converter."""
+    hub = pytest.importorskip("keras_hub")
+    sizes = {"hidden_dim": 8, "num_layers": 1, "num_heads": 2, "intermediate_dim": 8}
+    pictures, words = {**sizes, "patch_size": 8, "image_shape": (32, 32, 3)}, {**sizes, "embedding_dim": 8}
+    words |= {"vocabulary_size": 9, "max_sequence_length": 4}
+    if kind == "clip":
+        parts = hub.models.CLIPVisionEncoder(**pictures), hub.models.CLIPTextEncoder(**words)
+        return hub.models.CLIPBackbone(*parts, projection_dim=8), hub.layers.CLIPImageConverter(image_size=(32, 32))
+    if kind == "siglip":
+        parts = hub.models.SigLIPVisionEncoder(**pictures), hub.models.SigLIPTextEncoder(**words)
+        return hub.models.SigLIPBackbone(*parts), hub.layers.SigLIPImageConverter(image_size=(32, 32))
+    if kind == "pyramid":
+        network = hub.models.ResNetBackbone([64], [7], [64, 8, 8, 8], [1] * 4, [1, 2, 2, 2], "basic_block")
+        pyramid = hub.models.RetinaNetBackbone(network, min_level=3, max_level=4, use_p5=False)
+        return pyramid, hub.layers.RetinaNetImageConverter(image_size=(64, 64))
+    pictures["mlp_dim"] = pictures.pop("intermediate_dim")
+    side = 40 if kind == "vit of another size" else 32
+    return hub.models.ViTBackbone(**pictures), hub.layers.ViTImageConverter(image_size=(side, side))
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("clip", "it takes images and token_ids, as a model of two towers does, and not pictures alone; a feature map"),
+        ("siglip", "it takes images and token_ids, as a model of two towers does, and not pictures alone; a feature"),
+        ("pyramid", r"its output is a dict of P3, P4\S*; a feature map .* is needed\. Choose a network of pictures"),
+        ("vit", r"its output has shape \(1, 17, 8\); a feature map"),
+        (
+            "vit of another size",
+            r"its network refuses pictures of 40×40 pixels \(.*shape=\(None, 32, 32, 3\).*\); a feat",
+        ),
+    ],
+)
+def test_presets_that_give_no_map_and_no_vector(tmp_path: Path, kind: str, problem: str) -> None:
+    for part in towers(kind):
+        part.save_to_preset(str(tmp_path))
+    with pytest.raises(PresetError, match=rf"^kerashub:.*: {problem}"):
+        backbones.get(f"kerashub:{tmp_path}")
+
+
+def test_a_preset_of_text_is_no_backbone(tiny_bert: dict[str, Path]) -> None:
+    with pytest.raises(PresetError, match=r"no preset of an image backbone can be loaded \(.*\)\. Check the name"):
+        backbones.get(f"kerashub:{tiny_bert['keras']}")

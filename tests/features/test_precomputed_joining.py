@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,37 @@ def test_no_id_is_given_to_two_images(ids: list[str], images: list[str]) -> None
     assert set(joined.values()) <= set(ids)
     assert len(set(joined.values())) == len(joined)
     assert all(joined[name] == name for name in set(ids) & set(images))
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        ("sub/a.jpg", "sub\\a.jpg"),
+        ("sub/a.jpg", "SUB/A.JPG"),
+        ("sub/a.jpg", "Sub\\A"),
+        ("sub/a.jpg", "A.JPG"),
+        ("sub/a.jpg", "C:\\features\\A.npz\\a.PNG"),
+        ("größe.jpg", unicodedata.normalize("NFD", "größe.jpg")),
+        (unicodedata.normalize("NFD", "é.jpg"), "É"),
+    ],
+)
+def test_an_id_in_another_spelling_is_joined_and_said(image: str, name: str) -> None:
+    said: list[str] = []
+    assert join(FILE, [name, "other"], [image, "z.jpg"], said.append) == {image: name}
+    assert said == [f"1 ids of features.tsv and images are spelt differently and were matched ('{name}' is '{image}')."]
+
+
+def test_exact_spelling_comes_first_and_is_not_said() -> None:
+    said: list[str] = []
+    images = ["a.jpg", "A.jpg", "b/c.jpg"]
+    assert join(FILE, ["A", "a", "C"], images, said.append) == {"a.jpg": "a", "A.jpg": "A", "b/c.jpg": "C"}
+    assert len(said) == 1
+    assert join(FILE, ["a", "A", "c"], images, said.append) == {"a.jpg": "a", "A.jpg": "A", "b/c.jpg": "c"}
+    assert len(said) == 1
+
+
+def test_a_spelling_that_may_mean_two_is_an_error() -> None:
+    with pytest.raises(DataError, match=r"the id 'AB\.jpg', which may mean 'Ab\.jpg', 'aB\.jpg'"):
+        join(FILE, ["AB.jpg"], ["Ab.jpg", "aB.jpg"])
+    with pytest.raises(DataError, match=r"the ids 'AB\.jpg', 'ab\.jpg', each of which may mean 'Ab\.jpg'"):
+        join(FILE, ["AB.jpg", "ab.jpg"], ["Ab.jpg"])

@@ -224,3 +224,26 @@ def test_an_index_that_is_none_or_damaged_is_an_error(index: Index, tmp_path: Pa
     (copy / "catalogue.sqlite").write_bytes(b"not a database" * 100)
     with pytest.raises(DataError, match="can't be read as SQLite"):
         Index.open(copy)
+
+
+def test_photos_that_are_no_longer_there_are_said(
+    index: Index, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert index.search_text("a red dog", k=3).notice() is None
+    photos = shutil.copytree(folder, tmp_path / "photos")
+    monkeypatch.setattr(index, "settings", index.settings.model_copy(update={"photos": str(photos)}))
+    (photos / "00.png").unlink()
+    answer = index.search_image(folder / "00.png", k=3)
+    assert (answer.results[0].path, answer.results[0].copies) == (photos / "copy.png", (photos / "00.png",))
+    assert (answer.notice(), answer.as_json()["notice"]) == (None, None)
+    (photos / "copy.png").unlink()
+    answer = index.search_image(folder / "00.png", k=3)
+    assert answer.results[0].path == photos / "00.png"
+    assert answer.notice("i") == (
+        "1 of these 3 photos are no longer there. Connect their drive, or, if you moved or deleted them, "
+        "run: vse-zoo index PHOTOS --out i"
+    )
+    photos.rename(tmp_path / "elsewhere")
+    for answer in (index.search_image(folder / "00.png"), index.search_text("a red dog"), index.search_text("zebra")):
+        assert answer.moved
+        assert str(answer.as_json()["notice"]).endswith("if you moved it, run: vse-zoo index NEW --out INDEX")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 import time
@@ -158,6 +159,24 @@ def test_a_picture_too_large_to_decode_is_left_out(run: Run, photos: Path, monke
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     Image.new("1", (70, 70)).save(photos / "bomb.png")
     assert "decompression bomb" in run().unreadable["bomb.png"]
+
+
+def test_heic_is_read_once_its_package_is_installed(run: Run, photos: Path, index: Path, request: Any) -> None:
+    heif = pytest.importorskip("pillow_heif", reason="pip install 'vse-zoo[search]'")
+    heif.from_pillow(Image.new("RGB", (32, 32), (250, 250, 5))).save(photos / "IMG_1.HEIC", quality=95)
+    (photos / "IMG_2.heic").write_bytes((photos / "IMG_1.HEIC").read_bytes())
+    (photos / "bad.jpg").write_text("no picture")
+    missing = request.getfixturevalue("without_heif")
+    done = run()
+    assert (done.photos, done.new) == (5, 8)
+    advice = "HEIC needs the package pillow-heif, which isn't installed. Run: pip install pillow-heif"
+    assert [done.unreadable[name] for name in ("IMG_1.HEIC", "IMG_2.heic")] == [advice] * 2
+    assert run() == dataclasses.replace(done, encoded=0, new=0)
+    missing.undo()
+    done = run()
+    assert (done.encoded, done.photos, done.contents, set(done.unreadable)) == (1, 7, 6, {"bad.jpg"})
+    assert found(index, (250, 250, 5)) == [["IMG_1.HEIC", "IMG_2.heic"]]
+    assert run() == dataclasses.replace(done, encoded=0, new=0)
 
 
 def test_photos_are_turned_upright(run: Run, encoder: Any, photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,28 @@ def test_a_search_prints_a_table_with_links(answered: list[tuple[Any, ...]], mad
     assert lines[-1] == "5 photos searched (en)."
 
 
+def test_a_moved_folder_of_photos_is_said_once(made: Path, photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = tuple(result(photos / f"{name}.png") for name in ("red", "green", "blue"))
+    answer = Answer("dog", "en", ("dog",), (), found, 5, moved=True)
+    monkeypatch.setattr(Index, "search_text", lambda *arguments: answer)
+    photos.rename(photos.parent / "elsewhere")
+    lines = CliRunner().invoke(app, ["search", str(made), "dog"]).output.splitlines()
+    assert lines[0] == (
+        "The folder of the photos is no longer where it was indexed. "
+        f"Connect its drive, or, if you moved it, run: vse-zoo index NEW --out {made}"
+    )
+    assert sum("no longer" in line for line in lines) == 1
+    values = json.loads(CliRunner().invoke(app, ["search", str(made), "dog", "--json"]).output)
+    assert values["notice"].endswith("run: vse-zoo index NEW --out INDEX")
+    page = photos.parent / "page.html"
+    CliRunner().invoke(app, ["search", str(made), "dog", "--html", str(page)])
+    assert page.read_text(encoding="utf-8").count("vse-zoo index NEW --out INDEX") == 1
+    # What it says to do helps.
+    assert index_photos(photos.parent / "elsewhere", made).encoded == 0
+    with Index.open(made) as opened:
+        assert not opened.moved
+
+
 def test_json_is_all_that_is_printed(answered: list[tuple[Any, ...]], made: Path, photos: Path) -> None:
     printed = CliRunner().invoke(app, ["search", str(made), "a red zebra", "--json", "--min-confidence", "0.2"])
     assert answered == [("a red zebra", None, 10, 0.2)]

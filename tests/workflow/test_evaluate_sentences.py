@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from vse_zoo import cli
+from vse_zoo import cli, presets
 from vse_zoo.data import Record, write_dataset
 from vse_zoo.errors import ConfigError, EvaluationError
 from vse_zoo.workflow import evaluate_model
@@ -48,7 +48,7 @@ def sts(tmp_path: Path) -> Path:
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> Any:
-    monkeypatch.setattr(cli.presets, "load", lambda name: Counting())
+    monkeypatch.setattr(presets, "load", lambda name: Counting())
     return CliRunner().invoke(cli.app, ["evaluate", "counting", *map(str, arguments)], env={"COLUMNS": "200"})
 
 

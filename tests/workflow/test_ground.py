@@ -68,7 +68,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["vse-zoo", "ground", *map(str, arguments)])
-        monkeypatch.setattr(cli.console, "_width", 200)
+        monkeypatch.setenv("COLUMNS", "200")
         capsys.readouterr()
         with pytest.raises(SystemExit) as caught:
             cli.run()

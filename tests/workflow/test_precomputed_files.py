@@ -101,6 +101,18 @@ def test_names_of_an_array_are_joined_as_ids_are(dataset: Dataset, tmp_path: Pat
     done = attach_precomputed(dataset, tmp_path / "a.npy", names=tmp_path / "names.txt", half=True)
     expected = np.arange(10).reshape(5, 1, 2)[::-1].astype("float16")
     np.testing.assert_array_equal(done.regions(np.arange(5))[0], expected, strict=True)
+    said: list[str] = []
+    names = "\r\n".join(name.replace("/", "\\").upper() for name in NAMES[::-1])
+    (tmp_path / "names.txt").write_bytes(names.encode("utf-16"))
+    done = attach_precomputed(dataset, tmp_path / "a.npy", names=tmp_path / "names.txt", half=True, note=said.append)
+    np.testing.assert_array_equal(done.regions(np.arange(5))[0], expected, strict=True)
+    (remark,) = said
+    assert remark.startswith("5 ids of names.txt and images are spelt differently and were matched")
+    (tmp_path / "names.txt").write_bytes(names.replace("COCO", "ä").encode("cp1252"))
+    with pytest.raises(DataError, match=r"names\.txt, line 1: found the byte 0xe4, .* --encoding windows-1252"):
+        attach_precomputed(dataset, tmp_path / "a.npy", names=tmp_path / "names.txt")
+    with pytest.raises(DataError, match=r"expected the dataset's images|found no line"):
+        attach_precomputed(dataset, tmp_path / "a.npy", names=tmp_path / "names.txt", encoding="cp1252")
     with pytest.raises(ConfigError, match=r"--fields: .*a.npy isn't TSV"):
         attach_precomputed(dataset, tmp_path / "a.npy", fields=["image_id"])
 

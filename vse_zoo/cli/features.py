@@ -45,6 +45,9 @@ def features(
     ] = None,
     key: Annotated[str | None, typer.Option(help="Array in --precomputed, where it holds several.")] = None,
     fields: Fields = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of --names, where it isn't UTF-8 and has no byte-order mark.")
+    ] = None,
     boxes: Annotated[bool, typer.Option("--boxes/--no-boxes", help="Take the boxes of --precomputed too.")] = True,
     half: Half = False,
 ) -> None:
@@ -54,13 +57,13 @@ def features(
     dataset = Dataset.open(data)
     regions = parse_grid(grid)
     extracting = (backbone, grid, weights) != (BUILT_IN, None, IMAGENET)
-    copying = names or key or fields or half or not boxes
+    copying = names or key or fields or encoding or half or not boxes
     if (extracting and precomputed) or (copying and not precomputed):
-        own = "--names, --key, --fields, --no-boxes and --half belong to --precomputed"
+        own = "--names, --key, --fields, --encoding, --no-boxes and --half belong to --precomputed"
         raise ConfigError(f"{own}, --backbone, --grid and --weights to extraction: found both.")
     if precomputed:
-        options: dict[str, Any] = {"names": names, "key": key, "boxes": boxes, "half": half, "strict": strict}
-        dataset = _attach(dataset, precomputed, fields, options)
+        options: dict[str, Any] = {"names": names, "key": key, "encoding": encoding, "boxes": boxes, "half": half}
+        dataset = _attach(dataset, precomputed, fields, {**options, "strict": strict})
     else:
         dataset = _extract(dataset, backbone, regions, weights, batch_size, strict)
     _report(dataset, data)

@@ -63,13 +63,16 @@ def evaluate(
         Path | None, typer.Option(help="Instead of --data: folder of SemEval STS files, or of its years.")
     ] = None,
     language: Annotated[str | None, typer.Option(help="The language of --sts; en by default.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of --sts, where it isn't UTF-8 and has no byte-order mark.")
+    ] = None,
     json_file: Json = None,
 ) -> None:
     """Figures of retrieval, of two views, of similarity. Example: vse-zoo evaluate runs/first --data data/mine"""
     from vse_zoo import presets
     from vse_zoo.workflow.evaluation import evaluate_model
 
-    options: dict[str, Any] = {"between": between, "sts": sts, "language": language}
+    options: dict[str, Any] = {"between": between, "sts": sts, "language": language, "encoding": encoding}
     found = evaluate_model(presets.load(model), model, data, split, folds, protocol, **options)
     show(found.table)
     if json_file is not None:

@@ -83,6 +83,8 @@ def search(
     if as_json:
         print(json.dumps(answer.as_json(), indent=2, ensure_ascii=False))
         return
+    if notice := answer.notice(str(folder)):
+        say(notice)
     _show(answer)
     if html is not None:
         say(f"Open {html}")

@@ -1,5 +1,5 @@
 """Images to region features, by frozen backbones."""
 
-import lazy_loader
+from vse_zoo.registration import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

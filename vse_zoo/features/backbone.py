@@ -13,9 +13,16 @@ import tensorflow as tf
 from vse_zoo.errors import ConfigError, PresetError
 from vse_zoo.features.grids import grid_boxes, pooling_matrix
 
-__all__ = ["Backbone"]
+__all__ = ["Backbone", "first_line"]
 
 _GRID = (7, 7)
+_NEEDED = "a feature map (B, H, W, D) or a vector (B, D) is needed"
+_DO = "Choose a network of pictures, or compute the features elsewhere and pass them with --precomputed."
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, short enough for a message."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 class Backbone:
@@ -23,7 +30,8 @@ class Backbone:
 
     ``network`` maps what ``prepare`` returns to one feature map (B, H, W, D), or to one vector (B, D) that is the only
     region; ``prepare`` maps float pixels (B, S, S, 3) in 0…255 to what the network was trained on. The grid is 7×7 by
-    default, 1×1 of a vector; one finer than the feature map is a `ConfigError`.
+    default, 1×1 of a vector; one finer than the feature map is a `ConfigError`. A network that takes anything else than
+    pictures, or gives anything else than one map or vector, is a `PresetError`.
     """
 
     def __init__(
@@ -64,14 +72,29 @@ class Backbone:
         return digest.hexdigest()
 
     def _map_shape(self) -> tuple[int, int, int]:
-        size = self.image_size
-        shape = keras.ops.shape(self._output(tf.zeros((1, size, size, 3))))
+        shape = keras.ops.shape(self._first_output())
         if len(shape) not in (2, 4):
-            needed = "a feature map (B, H, W, D) or a vector (B, D) is needed"
-            raise PresetError(f"{self.name}: its output has shape {tuple(shape)}; {needed}.")
+            raise PresetError(f"{self.name}: its output has shape {tuple(shape)}; {_NEEDED}. {_DO}")
         self._is_map = len(shape) == 4
         height, width = (int(length) for length in shape[1:3]) if self._is_map else (1, 1)
         return height, width, int(shape[-1])
+
+    def _first_output(self) -> tf.Tensor:
+        """What the network gives for a black picture."""
+        inputs = [each.name for each in getattr(self._network, "inputs", None) or ()]
+        if len(inputs) > 1:
+            problem = f"it takes {' and '.join(inputs)}, as a model of two towers does, and not pictures alone"
+            raise PresetError(f"{self.name}: {problem}; {_NEEDED}. {_DO}")
+        try:
+            found = self._output(tf.zeros((1, self.image_size, self.image_size, 3)))
+        except Exception as error:  # networks refuse inputs in many ways, by no common base class
+            size = f"{self.image_size}×{self.image_size}"
+            problem = f"its network refuses pictures of {size} pixels ({first_line(error)})"
+            raise PresetError(f"{self.name}: {problem}; {_NEEDED}. {_DO}") from error
+        if not keras.ops.is_tensor(found):
+            several = f" of {', '.join(map(str, found))}" if isinstance(found, dict) else ""
+            raise PresetError(f"{self.name}: its output is a {type(found).__name__}{several}; {_NEEDED}. {_DO}")
+        return found
 
     def _output(self, pixels: tf.Tensor) -> tf.Tensor:
         return self._network(self._prepare(pixels), training=False)

@@ -15,7 +15,7 @@ from vse_zoo.errors import DataError, VSEZooError
 from vse_zoo.features.backbone import Backbone
 from vse_zoo.features.partial import PartialArray
 from vse_zoo.files import replacing
-from vse_zoo.images import square_pixels
+from vse_zoo.images import optional_formats, square_pixels
 from vse_zoo.progress import progress
 
 __all__ = ["Extraction", "extract_regions"]
@@ -78,6 +78,7 @@ def _open_partial(
         "weights": backbone.fingerprint,
         "grid": list(backbone.grid),
         "batch_size": batch_size,
+        "formats": list(optional_formats()),  # of others the pictures were left out
     }
     return PartialArray(out_dir, key, (len(names), len(backbone.boxes), backbone.dim), "float16")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import keras
 
 from vse_zoo.errors import PresetError
-from vse_zoo.features.backbone import Backbone
+from vse_zoo.features.backbone import Backbone, first_line
 from vse_zoo.features.backbone_names import IMAGENET, KERAS, KERAS_HUB
 
 __all__ = ["application_names", "keras_application", "keras_hub_backbone"]
@@ -62,7 +62,7 @@ def keras_application(name: str, grid: tuple[int, int] | None, weights: str | Pa
         Exception
     ) as error:  # Keras raises a bare Exception for a failed download, ValueError or OSError for a bad file
         do = "Check the file." if local else "Check the network, or give a weights file."
-        raise PresetError(f"{name}: no weights from {str(weights)!r} ({_first_line(error)}). {do}") from error
+        raise PresetError(f"{name}: no weights from {str(weights)!r} ({first_line(error)}). {do}") from error
     if layer:
         network = _until(network, name, layer)
     return Backbone(name, network, prepare, image_size=size, grid=grid)
@@ -87,13 +87,9 @@ def keras_hub_backbone(name: str, grid: tuple[int, int] | None) -> Backbone:
     except Exception as error:  # downloads, folders and configs each fail in their own way, by no common base class
         do = "Check the name and the network, or pass the folder of a downloaded preset."
         raise PresetError(
-            f"{name}: no preset of an image backbone can be loaded ({_first_line(error)}). {do}"
+            f"{name}: no preset of an image backbone can be loaded ({first_line(error)}). {do}"
         ) from error
     size = converter.image_size
     if not size or size[0] is None or size[0] != size[1]:
         raise PresetError(f"{name}: its image converter gives pictures of size {size}; a fixed square is needed.")
     return Backbone(name, network, converter, image_size=int(size[0]), grid=grid)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -7,13 +7,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import keras
 import numpy as np
 import tensorflow as tf
 
 from vse_zoo import presets
 from vse_zoo.errors import DataError, PresetError, located
 from vse_zoo.features import Backbone
-from vse_zoo.models.replicated import ReplicatedModel
+from vse_zoo.models.fitted import FittedModel
+from vse_zoo.ops.precision import dtype_policy
 from vse_zoo.preprocessing import TextPreprocessor
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ Tensor = Any
 Array = np.ndarray
 
 
-class VSEModel(ReplicatedModel):
+class VSEModel(FittedModel):
     """A visual-semantic embedding: subclasses implement `embed_image`, `embed_text`, `build` and `compute_loss`.
 
     Training calls the model on a batch (vse_zoo.data.pipeline) through `model.fit`; users call `encode_image`,
@@ -45,21 +47,38 @@ class VSEModel(ReplicatedModel):
         self.region_dim = region_dim
 
     @classmethod
-    def from_preset(cls, preset: str | Path, load_weights: bool = True) -> Self:
-        """The model of a preset, like `vse_zoo.load`, if it is one of this class.
+    def from_preset(cls, preset: str | Path, load_weights: bool = True, **options: Any) -> Self:
+        """The model of a preset, like `vse_zoo.load`, if it is one of this class, which is trusted.
 
         Args:
             preset: a built-in name, a folder, or ``hf://user/repo``.
             load_weights: off, the weights are random.
+            options: ``trusted_classes``, ``dtype`` and the model's losses, as for `vse_zoo.load`.
 
         Raises:
             PresetError: as `vse_zoo.load` does, or the preset is of another class.
         """
-        model = presets.load(preset, load_weights)
+        trusted = (cls, *options.pop("trusted_classes", ()))
+        model = presets.load(preset, load_weights, trusted_classes=trusted, **options)
         if not isinstance(model, cls):
             problem = f"found a {type(model).__name__}, expected a {cls.__name__}."
             raise PresetError(located(preset, problem, do=f"Use {type(model).__name__}.from_preset, or vse_zoo.load."))
         return model
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The model that `get_config` described, without its weights.
+
+        Args:
+            config: the constructor's arguments. Parts such as losses are objects, or as `keras.saving` describes them.
+        """
+        parts = {
+            name: keras.saving.deserialize_keras_object(value) if _is_described(value) else value
+            for name, value in config.items()
+        }
+        # The layers that the constructor makes compute in the model's precision, whatever Keras' is at the time.
+        with dtype_policy(parts.get("dtype")):
+            return cls(**parts)
 
     def save_to_preset(self, folder: str | Path, metadata: dict[str, Any] | None = None) -> None:
         """Writes the built model into a preset folder; ``metadata``: figures and origin, plain JSON values."""
@@ -180,3 +199,7 @@ class VSEModel(ReplicatedModel):
             language: tf.function(partial(self.embed_text, language=language), input_signature=[ids])
             for language in self.languages
         }
+
+
+def _is_described(value: Any) -> bool:
+    return isinstance(value, dict) and {"class_name", "config"} <= value.keys()

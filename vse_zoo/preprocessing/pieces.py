@@ -147,7 +147,7 @@ class PiecePreprocessor(tf.Module):
     def save(self, folder: Path) -> None:
         """Writes ``preprocessor.json`` and ``assets/pieces.txt``, a piece a line."""
         write_text(folder / _ASSET, "".join(f"{piece}\n" for piece in self._pieces))
-        write_json(folder / "preprocessor.json", {"class": "PiecePreprocessor", **self._settings()})
+        write_json(folder / "preprocessor.json", {"class": type(self).__name__, **self._settings()})
 
     @classmethod
     def load(cls, folder: Path) -> PiecePreprocessor:

@@ -117,7 +117,7 @@ class TextPreprocessor(tf.Module):
             write_text(_asset(folder, language), "".join(f"{word}\n" for word in words))
         write_json(
             folder / "preprocessor.json",
-            {"class": "TextPreprocessor", "languages": list(self.languages), "max_length": self.max_length},
+            {"class": type(self).__name__, "languages": list(self.languages), "max_length": self.max_length},
         )
 
     @classmethod

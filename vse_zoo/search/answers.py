@@ -8,7 +8,7 @@ from typing import Any
 
 from vse_zoo.search.calibration import WEAK
 
-__all__ = ["Answer", "Result"]
+__all__ = ["Answer", "Result", "moved_notice", "readable"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class Answer:
         words: all words of the sentence.
         results: the photos.
         photos: how many different ones were searched.
+        moved: whether the folder of the photos is no longer there.
+        missing: how many results have no file any more.
     """
 
     query: str
@@ -65,6 +67,21 @@ class Answer:
     unknown: tuple[str, ...]
     results: tuple[Result, ...]
     photos: int
+    moved: bool = False
+    missing: int = 0
+
+    def notice(self, index: str = "INDEX") -> str | None:
+        """What the user should do about photos that are no longer there; None where all are.
+
+        Args:
+            index: the folder of the index, as it is to stand in the command.
+        """
+        if self.moved:
+            return moved_notice(index)
+        if self.missing:
+            where = f"{self.missing} of these {len(self.results)} photos are no longer there. Connect their drive"
+            return f"{where}, or, if you moved or deleted them, run: vse-zoo index PHOTOS --out {index}"
+        return None
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -73,8 +90,15 @@ class Answer:
             "language": self.language,
             "unknown_words": list(self.unknown),
             "photos": self.photos,
+            "notice": self.notice(),
             "results": [result.as_json() for result in self.results],
         }
+
+
+def moved_notice(index: str) -> str:
+    """What the user should do about a folder of photos that is no longer there."""
+    where = "The folder of the photos is no longer where it was indexed."
+    return f"{where} Connect its drive, or, if you moved it, run: vse-zoo index NEW --out {index}"
 
 
 def readable(path: Path) -> str:

@@ -75,6 +75,19 @@ class Catalogue:
         """Every file."""
         return {os.fsdecode(path) for (path,) in self._rows("SELECT path FROM files")}
 
+    def retry_undecodable(self, formats: int) -> None:
+        """Forgets the contents that couldn't be decoded, and their files, if another set of formats can be decoded now.
+
+        Args:
+            formats: a number of its own for every set; it is kept for the next time.
+        """
+        with self.transaction():
+            if self._rows("PRAGMA user_version") != [(formats,)]:
+                undecodable = "SELECT key FROM contents WHERE reason IS NOT NULL"
+                self._database.execute(f"DELETE FROM files WHERE content IN ({undecodable})")
+                self._database.execute("DELETE FROM contents WHERE reason IS NOT NULL")
+                self._database.execute(f"PRAGMA user_version = {formats:d}")
+
     def keys_by_hash(self) -> dict[bytes, int]:
         """The key of every content, decoded or not."""
         return {digest: key for key, digest in self._rows("SELECT key, hash FROM contents")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -138,7 +139,7 @@ class Index:
             vectors = self.encoder.encode_text(query, read.language)
             keys, scores = self._best(vectors, k)
             found = self._results(keys, scores, self._confidences(scores, vectors, read), min_confidence)
-        return Answer(query, read.language, read.words, read.unknown, found, self.count)
+        return Answer(query, read.language, read.words, read.unknown, found, self.count, *self._lost(found))
 
     def search_image(self, image: str | Path | Image.Image | NDArray[np.uint8], k: int = 10) -> Answer:
         """The photos that look most like a picture: a file, a Pillow image, or pixels (H, W, 3) uint8.
@@ -157,7 +158,16 @@ class Index:
         if self.count:
             keys, scores = self._best(self.encoder.encode_picture(image), k)
             found = self._results(keys, scores, None, None)
-        return Answer(name, None, (), (), found, self.count)
+        return Answer(name, None, (), (), found, self.count, *self._lost(found))
+
+    @property
+    def moved(self) -> bool:
+        """Whether the folder of photos is no longer there."""
+        return not os.path.isdir(self.root)
+
+    def _lost(self, found: tuple[Result, ...]) -> tuple[bool, int]:
+        """Whether the folder of photos is gone, and how many of the results have no file any more."""
+        return self.moved, sum(not os.path.isfile(result.path) for result in found)
 
     def _check(self, k: int, min_confidence: float | None) -> None:
         if k < 1:
@@ -197,6 +207,7 @@ class Index:
             confidence = None if confidences is None else float(confidences[place])
             # A key without files was just removed, or belongs to a run that was killed.
             if key in files and (least is None or (confidence is not None and confidence >= least)):
-                path, *copies = (self.root / each for each in files[key])
+                # Of copies one that is still there comes first; a path that can't be examined counts as gone.
+                path, *copies = sorted((self.root / each for each in files[key]), key=os.path.isfile, reverse=True)
                 found.append(Result(path, float(scores[place]), confidence, key, tuple(copies)))
         return tuple(found)

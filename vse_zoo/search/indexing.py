@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vse_zoo.errors import DataError, located
+from vse_zoo.images import optional_formats
 from vse_zoo.progress import progress
 from vse_zoo.search.backends import VECTORS, check_backend, drop_remote_vectors, drop_vectors, open_backend
 from vse_zoo.search.catalogue import Catalogue
@@ -26,6 +27,7 @@ __all__ = ["CATALOGUE", "PhotoEncoder", "Update", "update_index"]
 CATALOGUE = "catalogue.sqlite"
 _LOCK = "lock.sqlite"
 _BATCH = 32
+_FORMATS = {"HEIF": 1, "AVIF": 2}
 
 
 class PhotoEncoder(Protocol):
@@ -63,8 +65,9 @@ def update_index(
 ) -> Update:
     """Brings an index folder up to its photos.
 
-    A file is read where its size or time of change is another; a picture is encoded where its content is new, and is
-    then kept before the next batch begins. An index by another preset, or with its vectors elsewhere, is made anew.
+    A file is read where its size or time of change is another, or where it couldn't be decoded and now another set of
+    formats can be. A picture is encoded where its content is new, and is then kept before the next batch begins. An
+    index by another preset, or with its vectors elsewhere, is made anew.
 
     Args:
         folder: of the index; made if missing.
@@ -134,6 +137,8 @@ def _update(
 ) -> Update:
     root = Path(settings.photos)
     listing = list_photos(root, skip=[folder])
+    decoded = optional_formats()
+    catalogue.retry_undecodable(sum(number for name, number in _FORMATS.items() if name in decoded))
     before, stamps = catalogue.paths(), catalogue.stamps()
     gone = [path for path in before - listing.files.keys() if not listing.may_hold(path)]
     with catalogue.transaction():

@@ -23,6 +23,8 @@ def write_page(answer: Answer, path: Path) -> None:
     facts = {"Photos searched": f"{answer.photos:,}"}
     if answer.language:
         facts["Language"] = language_name(answer.language)
+    if notice := answer.notice():
+        facts["Note"] = notice
     if answer.unknown:
         facts["Words that the model doesn't know"] = ", ".join(answer.unknown)
     cards = "".join(_card(number, result) for number, result in enumerate(answer.results, 1))

@@ -10,16 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vse_zoo.errors import DataError, located
+from vse_zoo.image_names import ENDINGS
 
-__all__ = ["ENDINGS", "Listing", "Stamp", "list_photos"]
-
-ENDINGS = frozenset(
-    {
-        *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".avif", ".heic", ".heif"),
-        *(".gif", ".bmp", ".tif", ".tiff", ".jp2", ".ppm", ".pgm", ".tga"),
-    }
-)
-"""Of file names, in lower case; what is in the file decides how it is decoded."""
+__all__ = ["Listing", "Stamp", "list_photos"]
 
 
 class Stamp(NamedTuple):

@@ -13,13 +13,14 @@ import tensorflow as tf
 
 from vse_zoo import presets
 from vse_zoo.data import Dataset, TwoViewData
+from vse_zoo.data.batches import Batches
 from vse_zoo.errors import ConfigError, located
 from vse_zoo.files import read_json, remove_leftovers, write_json
 from vse_zoo.training.callbacks import BestPreset, Checkpoint, EpochSeeds, epochs_done
 from vse_zoo.training.configs.optimizer import WithOptimizer
 from vse_zoo.training.dev import DevCorrelation, DevRetrieval
 from vse_zoo.training.history import read_history, write_history
-from vse_zoo.training.strategies.batches import Batches, replica_batches
+from vse_zoo.training.strategies.batches import replica_batches
 from vse_zoo.training.strategies.workers import check_alike, is_chief, wait_for_all
 
 __all__ = ["Run"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.data.npy import open_npy
-from vse_zoo.data.tables import lines
+from vse_zoo.data.tables import Note, lines
 from vse_zoo.data.two_view.array_files import ArrayFile
 from vse_zoo.errors import DataError, located
 from vse_zoo.features.precomputed import join
@@ -20,7 +20,16 @@ __all__ = ["attach_array"]
 _CHUNK = 1 << 25
 
 
-def attach_array(dataset: Dataset, file: Path, names: Path | None, key: str | None, half: bool) -> Dataset:
+def attach_array(
+    dataset: Dataset,
+    file: Path,
+    *,
+    names: Path | None,
+    key: str | None,
+    encoding: str | None,
+    half: bool,
+    note: Note,
+) -> Dataset:
     """Copies the rows that the dataset's images have in an array; see `vse_zoo.workflow.features`.
 
     Raises:
@@ -32,9 +41,9 @@ def attach_array(dataset: Dataset, file: Path, names: Path | None, key: str | No
         array = _images_first(file, array, len(images), f"the dataset's {len(images)} images")
         rows = np.arange(len(images))
     else:
-        named = _row_numbers(names)
+        named = _row_numbers(names, encoding)
         array = _images_first(file, array, len(named), f"the {len(named)} lines of {names}")
-        joined = join(names, named, images)
+        joined = join(names, named, images, note)
         if missing := [image for image in images if image not in joined]:
             problem = f"found no line {missing[0]!r}, an image of the dataset ({len(missing)} are missing)."
             raise DataError(located(names, problem, do="Name every image, as in captions.jsonl."))
@@ -71,10 +80,10 @@ def _images_first(file: Path, array: np.ndarray, count: int, whose: str) -> np.n
     return array[:, None] if array.ndim == 2 else array
 
 
-def _row_numbers(names: Path) -> dict[str, int]:
+def _row_numbers(names: Path, encoding: str | None) -> dict[str, int]:
     """The row that each line names."""
     found: dict[str, int] = {}
-    for row, name in enumerate(map(str.strip, lines(names))):
+    for row, name in enumerate(map(str.strip, lines(names, encoding))):
         if not name or name in found:
             problem = f"found {name!r} again" if name else "found an empty line"
             raise DataError(located(names, f"{problem}, expected one image a line, each once.", row=row + 1))

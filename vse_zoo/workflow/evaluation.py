@@ -48,6 +48,7 @@ def evaluate_model(
     between: str | None = None,
     sts: Path | None = None,
     language: str | None = None,
+    encoding: str | None = None,
 ) -> Evaluation:
     """The one kind of figures that the options ask for.
 
@@ -61,6 +62,7 @@ def evaluate_model(
         between: as in `evaluate_languages`.
         sts: a folder of `evaluate_similarity`, instead of ``data``.
         language: as there; "en" by default.
+        encoding: as there.
 
     Raises:
         ConfigError: not exactly one of ``data`` and ``sts``, or an option that belongs to the other.
@@ -74,8 +76,10 @@ def evaluate_model(
     if sts is not None:
         if between is not None or not plain:
             raise ConfigError("--between, --folds and --protocol belong to --data: found one of them with --sts.")
-        return evaluate_similarity(model, name, sts, language or "en")
+        return evaluate_similarity(model, name, sts, language or "en", encoding)
     assert data is not None
+    if encoding is not None:
+        raise ConfigError("--encoding belongs to --sts: found it with --data, whose text is UTF-8.")
     if language is not None:
         raise ConfigError("--language belongs to --sts: found it with --data, which is evaluated in every language.")
     if between is None:
@@ -85,7 +89,9 @@ def evaluate_model(
     return evaluate_languages(model, name, data, split, between)
 
 
-def evaluate_similarity(model: Any, name: str, sts: Path, language: str = "en") -> Evaluation:
+def evaluate_similarity(
+    model: Any, name: str, sts: Path, language: str = "en", encoding: str | None = None
+) -> Evaluation:
     """How well a model's cosines of sentences follow people's scores (`vse_zoo.evaluation.sts`).
 
     Args:
@@ -93,12 +99,13 @@ def evaluate_similarity(model: Any, name: str, sts: Path, language: str = "en") 
         name: what to call it in the table.
         sts: folder of STS files, or of years.
         language: of these sentences, one of the model's.
+        encoding: of files without a byte-order mark that aren't UTF-8.
 
     Raises:
         EvaluationError: the model doesn't embed sentences of that language.
         DataError: the folder has no STS files, or damaged ones.
     """
-    figures = evaluate_sts(sentence_encoder(model, language), sts)
+    figures = evaluate_sts(sentence_encoder(model, language), sts, encoding)
     return Evaluation(sts_table(figures, f"{name}, {sts}: similarity of sentences"), sts_as_dict(figures, language))
 
 

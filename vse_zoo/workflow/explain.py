@@ -67,7 +67,7 @@ def explain_picture(
 
 def _explained() -> list[str]:
     """The zoo's models, without the classes they share, that compare regions with words."""
-    kinds = [(name, kind) for name, kind in vars(models).items() if hasattr(kind, "explain")]
+    kinds = [(name, getattr(models, name)) for name in models.__all__ if hasattr(getattr(models, name), "explain")]
     return [name for name, kind in kinds if keras.saving.get_registered_name(kind) != name]
 
 

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -118,6 +119,7 @@ def attach_precomputed(
     names: Path | None = None,
     key: str | None = None,
     fields: Sequence[str] | None = None,
+    encoding: str | None = None,
     boxes: bool = True,
     half: bool = False,
     strict: bool = False,
@@ -134,6 +136,7 @@ def attach_precomputed(
             the rows of an array without ids are in the order of the dataset's images.
         key: the array in the file; not needed where there is only one.
         fields: columns of a TSV file without a header, in neither of the known orders.
+        encoding: of ``names``, where that is neither UTF-8 nor begins with a byte-order mark.
         boxes: take boxes too, where there are some.
         half: store float16, which halves the size.
         strict: a damaged or missing image is an error, instead of being left out and named.
@@ -147,9 +150,8 @@ def attach_precomputed(
         ConfigError: an option of another format.
     """
     if reads(path):
-        return attach_entries(
-            dataset, path, names=names, key=key, fields=fields, boxes=boxes, half=half, strict=strict, note=note
-        )
+        options: dict[str, Any] = {"names": names, "key": key, "fields": fields, "encoding": encoding}
+        return attach_entries(dataset, path, **options, boxes=boxes, half=half, strict=strict, note=note)
     if fields:
         raise ConfigError(f"--fields: {path} isn't TSV.")
-    return attach_array(dataset, path, names, key, half)
+    return attach_array(dataset, path, names=names, key=key, encoding=encoding, half=half, note=note)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from vse_zoo.data.dataset import Dataset
-from vse_zoo.data.tables import lines
+from vse_zoo.data.tables import Note, lines
 from vse_zoo.errors import DataError, located
 from vse_zoo.features.precomputed import Entry, ImageRegions, RegionsWriter, Written, join, open_entries
 from vse_zoo.progress import progress
@@ -16,8 +16,6 @@ __all__ = ["attach_entries"]
 
 _LISTED = 20
 
-Note = Callable[[str], None]
-
 
 def attach_entries(
     dataset: Dataset,
@@ -26,6 +24,7 @@ def attach_entries(
     names: Path | None,
     key: str | None,
     fields: Sequence[str] | None,
+    encoding: str | None,
     boxes: bool,
     half: bool,
     strict: bool,
@@ -38,13 +37,13 @@ def attach_entries(
             there twice, with different numbers.
     """
     images = dataset.image_names
-    given = [line.strip() for line in lines(names)] if names is not None else None
+    given = [line.strip() for line in lines(names, encoding)] if names is not None else None
     with (
         open_entries(path, images, names=given, key=key, fields=fields, boxes=boxes) as entries,
         work_folder(dataset.path) as work,
     ):
         found = _by_id(entries, strict, note)
-        joined = join(path, found, images)
+        joined = join(path, found, images, note)
         left_out = {image: f"{path}: found no row of this image." for image in images if image not in joined}
         _check(path, left_out, len(images), strict)
         ordered = {image: found[joined[image]] for image in images if image in joined}

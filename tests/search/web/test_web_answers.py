@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,19 @@ def test_a_sentence_is_answered_as_by_the_index(client: Any, index: Index) -> No
     summary = client.get("/api/index").json()
     assert summary["languages"] == [{"code": "en", "name": "English"}, {"code": "de", "name": "German"}]
     assert (summary["photos"], summary["calibrated"], summary["explains"]) == (PHOTOS, False, True)
+
+
+def test_photos_that_were_moved_are_said(
+    client: Any, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"q": "a red dog", "k": 3}
+    assert client.get("/api/search", params=asked).json()["notice"] is None
+    monkeypatch.setattr(index, "settings", index.settings.model_copy(update={"photos": str(tmp_path / "gone")}))
+    answer = client.get("/api/search", params=asked).json()
+    assert answer["notice"].startswith("The folder of the photos is no longer where it was indexed.")
+    assert answer["notice"].endswith("vse-zoo index NEW --out INDEX")
+    assert str(tmp_path) not in answer["notice"], "where the folder was is nobody's business"
+    assert len(answer["results"]) == 3
 
 
 def test_weak_results_are_marked_or_left_out(client: Any, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:

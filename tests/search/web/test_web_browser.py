@@ -20,8 +20,8 @@ COLOURS = ("red", "green", "blue", "white", "black", "orange", "gray", "pink", "
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Index], Any]) -> Iterator[str]:
-    """The page's."""
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """Of pictures of balls."""
     folder = tmp_path_factory.mktemp("browser")
     (folder / "photos").mkdir()
     for number, colour in enumerate(COLOURS):
@@ -32,7 +32,14 @@ def address(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Index], A
         picture.save(folder / "photos" / f"{colour} <b>.jpg")
     shutil.copy(folder / "photos" / "red <b>.jpg", folder / "photos" / "zcopy.jpg")
     index_photos(folder / "photos", folder / "index", SEARCH_PRESET)
-    with Index.open(folder / "index") as index, serve(index) as address:
+    with Index.open(folder / "index") as index:
+        yield index
+
+
+@pytest.fixture(scope="module")
+def address(index: Index, serve: Callable[[Index], Any]) -> Iterator[str]:
+    """The page's."""
+    with serve(index) as address:
         yield address
 
 
@@ -50,8 +57,8 @@ def tab(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[
     tab.locator("#size", has_text="9 photos").wait_for()
     yield tab
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    # That a refused question is logged is the browser's doing.
-    assert [text for text in said if "400 (Bad Request)" not in text] == []
+    # That a refused question and a photo that is gone are logged is the browser's doing.
+    assert [text for text in said if "400 (Bad Request)" not in text and "410 (Gone)" not in text] == []
     context.close()
 
 
@@ -119,6 +126,17 @@ def test_language_unknown_words_and_history(tab: Any) -> None:
     assert tab.get_by_label("What is in the photo?").input_value() == "a red submarine"
     search(tab, "?!")
     tab.locator("#problem", has_text="no word").wait_for()
+
+
+def test_photos_that_were_moved_are_said_once(tab: Any, address: str, index: Index, monkeypatch: Any) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "settings", index.settings.model_copy(update={"photos": "/nowhere"}))
+        search(tab, "a red ball")
+        notice = tab.locator("#notice", has_text="vse-zoo index NEW --out INDEX")
+        notice.wait_for()
+        assert tab.get_by_text("no longer where it was indexed").count() == 1
+    search(tab, "a green ball")
+    tab.locator("#notice", has_text=re.compile("^$")).wait_for(state="attached")
 
 
 def test_search_by_a_picture_and_by_what_is_none(tab: Any, tmp_path: Path) -> None:

@@ -50,6 +50,20 @@ def test_what_is_no_picture_is_refused(client: Any, content: bytes, status: int,
     assert (answer.status_code, said in answer.json()["detail"]) == (status, True), answer.text
 
 
+def test_a_photo_of_an_iphone_is_searched_by(client: Any) -> None:
+    heif = pytest.importorskip("pillow_heif", reason="pip install 'vse-zoo[search]'")
+    stream = io.BytesIO()
+    heif.from_pillow(Image.new("RGB", (40, 40), (200, 30, 30))).save(stream)
+    answer = client.post("/api/search?k=2", files={"picture": ("IMG_1.HEIC", stream.getvalue())})
+    assert (answer.status_code, len(answer.json()["results"])) == (200, 2)
+
+
+@pytest.mark.usefixtures("without_heif")
+def test_a_photo_of_an_iphone_names_the_package_that_is_missing(client: Any) -> None:
+    answer = client.post("/api/search", files={"picture": b"\0\0\0\x18ftypheic\0\0\0\0"})
+    assert (answer.status_code, "pip install pillow-heif" in answer.json()["detail"]) == (400, True), answer.text
+
+
 def test_a_body_without_length_is_cut_off(client: Any) -> None:
     sent = itertools.count()
 

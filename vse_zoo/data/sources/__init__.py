@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from vse_zoo.data.dataset import Dataset, write_dataset
 from vse_zoo.data.kept import KeptRegions
@@ -20,7 +20,11 @@ from vse_zoo.data.two_view import TwoViewData, write_two_view
 from vse_zoo.data.two_view.array_files import Matrix
 from vse_zoo.errors import DataError
 
-__all__ = ["Source", "TwoViewSource", "get", "names", "source"]
+__all__ = ["Encoding", "Source", "TwoViewSource", "get", "names", "source"]
+
+Encoding = Annotated[
+    str | None, "Encoding of text files that aren't UTF-8 and have no byte-order mark, such as windows-1252."
+]
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from vse_zoo.data.records import Record
-from vse_zoo.data.sources import Source, source
-from vse_zoo.data.sources.published import Captions, check_photos, image_source, member
+from vse_zoo.data.sources import Encoding, Source, source
+from vse_zoo.data.sources.published import Captions, image_source, member, with_photos
 from vse_zoo.data.tables import lines
 from vse_zoo.errors import DataError, located
 from vse_zoo.files import read_json
+from vse_zoo.image_names import spelling, without_ending
 
 __all__ = ["read_coco_captions"]
 
@@ -31,6 +32,7 @@ def read_coco_captions(
     dev: Annotated[int, "Without --dev-ids: so many photos, chosen by a hash of their ids."] = 5000,
     test: Annotated[int, "Without --test-ids: so many photos, chosen by a hash of their ids."] = 5000,
     restval: Annotated[bool, "The other photos of val join train, as in the papers' figures, or are left out."] = True,
+    encoding: Encoding = None,
 ) -> Source:
     """COCO captions; Karpathy's splits where lists of his ids are given.
 
@@ -42,11 +44,12 @@ def read_coco_captions(
     if both := sorted(training.keys() & rest.keys()):
         raise DataError(located(val, f"the image {both[0]} is in {train.name} too.", field="images"))
     # Test before dev: another number of dev photos leaves the test split as it is.
-    tested = _split(val, rest, "test", test_ids, test)
-    developed = _split(val, rest, "dev", dev_ids, dev)
-    notes = [] if restval else [f"{len(rest)} other images of {val.name} are left out."]
+    tested = _split(val, rest, "test", test, test_ids, encoding)
+    developed = _split(val, rest, "dev", dev, dev_ids, encoding)
     records = [*training.values(), *(rest.values() if restval else ()), *developed, *tested]
-    check_photos([record.image for record in records], images)
+    records, notes = with_photos(records, images)
+    if not restval:
+        notes.append(f"{len(rest)} other images of {val.name} are left out.")
     return Source("coco", records, root, ("en",), tuple(notes + captions.notes))
 
 
@@ -85,10 +88,10 @@ def _folder(path: Path) -> str:
     return f"{match[1]}/" if match else ""
 
 
-def _split(val: Path, rest: Photos, split: str, listed: Path | None, count: int) -> list[Record]:
+def _split(val: Path, rest: Photos, split: str, count: int, listed: Path | None, encoding: str | None) -> list[Record]:
     """Takes a split's photos out of the rest: in a list's order, or as many as asked for in the file's order."""
     if listed is not None:
-        keys = _listed(listed, rest)
+        keys = _listed(listed, rest, encoding)
     elif 0 <= count <= len(rest):
         chosen = set(sorted(rest, key=lambda key: hashlib.sha256(str(key).encode()).digest())[:count])
         keys = [key for key in rest if key in chosen]
@@ -98,14 +101,14 @@ def _split(val: Path, rest: Photos, split: str, listed: Path | None, count: int)
     return [Record(rest[key].image, split, rest.pop(key).captions) for key in keys]
 
 
-def _listed(path: Path, rest: Mapping[int, Record]) -> Iterable[int]:
-    by_name = {photo.image.rpartition("/")[2]: key for key, photo in rest.items()}
+def _listed(path: Path, rest: Mapping[int, Record], encoding: str | None) -> Iterable[int]:
+    by_name = {_name(photo.image): key for key, photo in rest.items()}
     keys: dict[int, None] = {}
-    for row, line in enumerate(lines(path), 1):
+    for row, line in enumerate(lines(path, encoding), 1):
         name = line.strip()
         if not name:
             continue
-        key = int(name) if name.isdecimal() else by_name.get(name.rpartition("/")[2], -1)
+        key = int(name) if name.isdecimal() else by_name.get(_name(name), -1)
         if key in keys:
             raise DataError(located(path, f"the image {name!r} is listed twice.", row=row))
         if key not in rest:
@@ -113,3 +116,8 @@ def _listed(path: Path, rest: Mapping[int, Record]) -> Iterable[int]:
             raise DataError(located(path, problem, row=row))
         keys[key] = None
     return list(keys)
+
+
+def _name(photo: str) -> str:
+    """A photo's name as lists spell it: with or without folder and ending, in any case."""
+    return without_ending(spelling(photo).rpartition("/")[2])

@@ -8,10 +8,12 @@ from collections import defaultdict
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
-from vse_zoo.data.records import Record
-from vse_zoo.data.sources import Source, source
-from vse_zoo.data.tables import table_rows
+from vse_zoo.data.picture_files import PictureFiles
+from vse_zoo.data.records import Record, leads_out
+from vse_zoo.data.sources import Encoding, Source, source
+from vse_zoo.data.tables import Row, table_rows
 from vse_zoo.errors import DataError, located
+from vse_zoo.image_names import ENDINGS, printable
 from vse_zoo.progress import progress
 
 __all__ = ["read_folder"]
@@ -29,6 +31,7 @@ def read_folder(
     dev: Annotated[float, "Share of images for the dev split, where the table gives no split."] = 0.1,
     test: Annotated[float, "Share of images for the test split, where the table gives no split."] = 0.1,
     seed: Annotated[int, "Another seed gives other splits."] = 0,
+    encoding: Encoding = None,
 ) -> Source:
     """Your own images, for example: vse-zoo prepare folder data/mine --images photos --captions captions.csv.
 
@@ -40,50 +43,70 @@ def read_folder(
         raise DataError(f"language: found {language!r}, expected a short name such as en.")
     if not (0 <= dev < 1 and 0 <= test < 1 and dev + test < 1):
         raise DataError(f"dev, test: found {dev} and {test}, expected shares that leave some images for training.")
-    texts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    splits: dict[str, str] = {}
-    repeated = 0
-    for row, values in table_rows(captions, ("image", "caption"), ("language", "split")):
-        name = PurePosixPath(values["image"]).as_posix()
-        if name not in texts:
-            _check_image(images, captions, row, name)
-        _set_split(splits, captions, row, name, values["split"])
-        if values["language"] and not _LANGUAGE.fullmatch(values["language"]):
-            problem = f"found {values['language']!r}, expected a short name such as en."
-            raise DataError(located(captions, problem, row=row, field="language"))
-        known = texts[name][values["language"] or language]
-        repeated += values["caption"] in known
-        if values["caption"] not in known:
-            known.append(values["caption"])
-    if not texts:
+    notes: list[str] = []
+    found = _Captions(PictureFiles(images), language)
+    for row in table_rows(captions, ("image", "caption"), ("language", "split"), encoding, notes.append):
+        found.add(row)
+    if not found.texts:
         raise DataError(located(captions, "no row follows the header, expected an image and a caption a row."))
-    notes = [f"{repeated} rows repeat a caption of the same image: kept once."] if repeated else []
-    splits, more = _complete(splits, images, sorted(texts), dev, test, seed)
-    records = [Record(name, splits[name], dict(texts[name])) for name in sorted(texts)]
+    notes += found.notes
+    splits, more = _complete(found.splits, images, sorted(found.texts), dev, test, seed)
+    records = [Record(name, splits[name], dict(found.texts[name])) for name in sorted(found.texts)]
     languages = tuple(dict.fromkeys(key for record in records for key in record.captions))
-    notes += more + _uncaptioned(images, set(texts))
+    notes += more + _uncaptioned(images, set(found.texts))
     root = images.resolve()
     return Source(root.name, records, {"kind": "folder", "root": str(root)}, languages, tuple(notes))
 
 
-def _check_image(images: Path, table: Path, row: int, name: str) -> None:
-    do = "Name images relative to the image folder, or remove the row."
-    # The name is judged, not where it resolves to: a folder of links to pictures elsewhere is fine.
-    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-        raise DataError(located(table, f"{name!r} leads out of {images}.", row=row, field="image", do=do))
-    if not (images / name).is_file():
-        raise DataError(located(table, f"there is no file {images / name}.", row=row, field="image", do=do))
+class _Captions:
+    """Takes in rows: the texts of each image by language, and the splits that are given."""
 
+    def __init__(self, files: PictureFiles, language: str) -> None:
+        self._files, self._language = files, language
+        self._repeated = 0
+        self.texts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.splits: dict[str, str] = {}
 
-def _set_split(splits: dict[str, str], table: Path, row: int, name: str, split: str) -> None:
-    if not split:
-        return
-    if split.lower() not in _SPLITS:
-        problem = f"found {split!r}, expected train, dev (or val) or test."
-        raise DataError(located(table, problem, row=row, field="split"))
-    if splits.setdefault(name, _SPLITS[split.lower()]) != _SPLITS[split.lower()]:
-        problem = f"found {split!r}, but an earlier row puts {name!r} into {splits[name]!r}."
-        raise DataError(located(table, problem, row=row, field="split", do="Give every image one split."))
+    def add(self, row: Row) -> None:
+        """A caption; a `DataError` where the row names no image of the folder, or an impossible language or split."""
+        name = self._image(row)
+        self._set_split(row, name)
+        language = row.values["language"] or self._language
+        if not _LANGUAGE.fullmatch(language):
+            raise row.error(f"found {language!r}, expected a short name such as en.", "language")
+        known = self.texts[name][language]
+        self._repeated += row.values["caption"] in known
+        if row.values["caption"] not in known:
+            known.append(row.values["caption"])
+
+    @property
+    def notes(self) -> list[str]:
+        """What is odd so far, a sentence each."""
+        repeated = [f"{self._repeated} rows repeat a caption of the same image: kept once."] if self._repeated else []
+        return self._files.notes + repeated
+
+    def _image(self, row: Row) -> str:
+        """The file that a row names."""
+        name, do = row.values["image"], "Name images relative to the image folder, or remove the row."
+        # The name is judged, not where it resolves to: a folder of links to pictures elsewhere is fine.
+        if leads_out(PurePosixPath(name).as_posix()) or leads_out(name.replace("\\", "/")):
+            raise row.error(f"{name!r} leads out of {self._files.root}.", "image", do)
+        found = self._files.find(name)
+        if not found:
+            raise row.error(f"there is no file {self._files.root / name}.", "image", do)
+        if len(found) > 1:
+            raise row.error(f"{name!r} may mean {found[0]!r} or {found[1]!r}.", "image", "Write the file's exact name.")
+        return found[0]
+
+    def _set_split(self, row: Row, name: str) -> None:
+        split = row.values["split"]
+        if not split:
+            return
+        if split.lower() not in _SPLITS:
+            raise row.error(f"found {split!r}, expected train, dev (or val) or test.", "split")
+        if self.splits.setdefault(name, _SPLITS[split.lower()]) != _SPLITS[split.lower()]:
+            problem = f"found {split!r}, but an earlier row puts {name!r} into {self.splits[name]!r}."
+            raise row.error(problem, "split", "Give every image one split.")
 
 
 def _complete(
@@ -121,7 +144,6 @@ def _hashed_split(key: str, dev: float, test: float) -> str:
 
 
 def _uncaptioned(images: Path, captioned: set[str]) -> list[str]:
-    endings = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-    files = {path.relative_to(images).as_posix() for path in images.rglob("*") if path.suffix.lower() in endings}
+    files = {path.relative_to(images).as_posix() for path in images.rglob("*") if path.suffix.lower() in ENDINGS}
     without = sorted(files - captioned)
-    return [f"{len(without)} images have no caption and are left out ({without[0]}, …)."] if without else []
+    return [f"{len(without)} images have no caption and are left out ({printable(without[0])}, …)."] if without else []

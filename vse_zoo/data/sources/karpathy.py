@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 from vse_zoo.data.records import Record
 from vse_zoo.data.sources import Source, source
-from vse_zoo.data.sources.published import Captions, check_photos, image_source, member
+from vse_zoo.data.sources.published import Captions, image_source, member, with_photos
 from vse_zoo.errors import DataError, located
+from vse_zoo.files import read_json
 
 __all__ = ["read_karpathy"]
 
@@ -45,8 +45,9 @@ def read_karpathy(
             unused += 1
         elif texts := captions.of(photo, _sentences(file, image, place)):
             records.append(Record(photo, _SPLITS[split], {"en": texts}))
-    check_photos([record.image for record in records], images)
-    notes = [f"{unused} restval images are left out."] if unused else []
+    records, notes = with_photos(records, images)
+    if unused:
+        notes.append(f"{unused} restval images are left out.")
     return Source(name, records, root, ("en",), tuple(notes + captions.notes))
 
 
@@ -57,12 +58,7 @@ def _read(path: Path) -> Any:
         value.pop("tokens", None)
         return value
 
-    try:
-        return json.loads(path.read_bytes(), object_hook=without_tokens)
-    except FileNotFoundError:
-        raise DataError(located(path, "no such file.")) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(located(path, f"not valid JSON ({error}).")) from None
+    return read_json(path, without_tokens)
 
 
 def _name(path: Path, image: Any, place: str) -> str:

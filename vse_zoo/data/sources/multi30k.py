@@ -18,8 +18,9 @@ from typing import Annotated
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.data.overlaps import flickr_id, overlap_notes
 from vse_zoo.data.records import Record
-from vse_zoo.data.sources import Source, source
-from vse_zoo.data.tables import lines
+from vse_zoo.data.sources import Encoding, Source, source
+from vse_zoo.data.tables import lines, split_lines
+from vse_zoo.encodings import ENCODING, decode_text
 from vse_zoo.errors import DataError, located
 
 __all__ = ["add_descriptions", "descriptions", "read_multi30k"]
@@ -38,6 +39,7 @@ def read_multi30k(
     dataset: Annotated[Path | None, "Or a prepared dataset: Multi30K's languages are added to its images."] = None,
     task: Annotated[int, "1: one translation an image; 2: five descriptions an image and language."] = 2,
     languages: Annotated[str, "Languages to read, separated by commas."] = "en,de",
+    encoding: Encoding = None,
 ) -> Source:
     """Multi30K with photos at hand.
 
@@ -49,17 +51,17 @@ def read_multi30k(
     if (images is None) == (dataset is None):
         raise DataError("images, dataset: expected one of the two, to know which photos there are.")
     if dataset is not None:
-        return _with_dataset(Dataset(dataset), texts, task, wanted)
+        return _with_dataset(Dataset(dataset), texts, task, wanted, encoding)
     assert images is not None
-    return _with_photos(descriptions(texts, task, wanted), images, wanted)
+    return _with_photos(descriptions(texts, task, wanted, encoding), images, wanted)
 
 
-def _with_dataset(existing: Dataset, texts: Path, task: int, wanted: Sequence[str]) -> Source:
+def _with_dataset(existing: Dataset, texts: Path, task: int, wanted: Sequence[str], encoding: str | None) -> Source:
     new = tuple(language for language in wanted if language not in existing.languages)
     if not new:
         problem = f"has captions in {', '.join(wanted)} already."
         raise DataError(located(existing.path, problem, field="languages", do="Name a language to add."))
-    found = descriptions(texts, task, new)
+    found = descriptions(texts, task, new, encoding)
     records, added = add_descriptions(existing.records, found)
     if not added:
         raise DataError(located(existing.path, "no image has a Flickr id of Multi30K.", do="Prepare flickr8k first."))
@@ -120,7 +122,7 @@ def add_descriptions(records: Sequence[Record], found: dict[str, Record]) -> tup
     return joined, sum(flickr_id(record.image) in found for record in records)
 
 
-def descriptions(folder: Path, task: int, languages: Sequence[str]) -> dict[str, Record]:
+def descriptions(folder: Path, task: int, languages: Sequence[str], encoding: str | None = None) -> dict[str, Record]:
     """All texts of a task by Flickr id: a record's captions are in the order of their number.
 
     Its split is train, dev or test, or that of a later year's test images, such as test_2017_flickr.
@@ -138,7 +140,7 @@ def descriptions(folder: Path, task: int, languages: Sequence[str]) -> dict[str,
         raise DataError(located(root / "raw", f"found no text in language {missing[0]!r}."))
     for part, language, path in texts:
         listed = root / "image_splits" / _LISTS[task].format(part=part)
-        _read_part(listed, path, language, _SPLITS.get(part, part), records)
+        _read_part(listed, path, language, _SPLITS.get(part, part), encoding, records)
     return records
 
 
@@ -152,9 +154,11 @@ def _texts(root: Path) -> list[tuple[str, str, Path]]:
     return [(part, language, texts[part, number, language]) for part, number, language in sorted(texts)]
 
 
-def _read_part(list_path: Path, path: Path, language: str, split: str, records: dict[str, Record]) -> None:
-    ids = [flickr_id(name) for name in lines(list_path)]
-    sentences = _sentences(path)
+def _read_part(
+    list_path: Path, path: Path, language: str, split: str, encoding: str | None, records: dict[str, Record]
+) -> None:
+    ids = [flickr_id(name) for name in lines(list_path, encoding)]
+    sentences = _sentences(path, encoding)
     if len(sentences) != len(ids):
         problem = f"found {len(sentences)} lines, expected {len(ids)} as in {list_path.name}."
         raise DataError(located(path, problem))
@@ -164,11 +168,11 @@ def _read_part(list_path: Path, path: Path, language: str, split: str, records: 
             record.captions.setdefault(language, []).append(sentence.strip())
 
 
-def _sentences(path: Path) -> list[str]:
+def _sentences(path: Path, encoding: str | None) -> list[str]:
     if path.suffix != ".gz":
-        return lines(path)
+        return lines(path, encoding)
     try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DataError(located(path, f"not a whole gzip file of UTF-8 text ({error}).")) from None
-    return text.removesuffix("\n").split("\n")
+        content = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(located(path, f"not a whole gzip file ({error}).")) from None
+    return split_lines(decode_text(path, content, encoding, ENCODING).text)

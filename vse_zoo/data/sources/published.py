@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from vse_zoo.data.picture_files import PictureFiles
+from vse_zoo.data.records import Record
 from vse_zoo.errors import DataError, located
 
-__all__ = ["Captions", "check_photos", "image_source", "member", "one_line"]
+__all__ = ["Captions", "image_source", "member", "one_line", "photo_files", "with_photos"]
 
 T = TypeVar("T")
 
@@ -88,12 +90,22 @@ def image_source(images: Path | None) -> dict[str, Any]:
     return {"kind": "folder", "root": str(images.resolve())}
 
 
-def check_photos(names: Sequence[str], images: Path | None) -> None:
-    """Whether every image is a file below ``images``, if that is given; a `DataError` counts those that aren't."""
-    missing = [name for name in names if images is not None and not (images / name).is_file()]
-    if images is not None and missing:
-        problem = f"{len(missing)} of {len(names)} images are missing, the first is {missing[0]}."
-        raise DataError(located(images, problem, field="images", do="Without --images the captions are read alone."))
+def photo_files(names: Iterable[str], images: Path | None) -> tuple[dict[str, str], list[str]]:
+    """The file below ``images`` that each name means, by `vse_zoo.data.picture_files`; a note on names spelt otherwise.
+
+    Without ``images`` the names stay as they are. A `DataError` counts the names that mean no file.
+    """
+    names = list(dict.fromkeys(names))
+    if images is None:
+        return {name: name for name in names}, []
+    files = PictureFiles(images)
+    return files.resolve(names), files.notes
+
+
+def with_photos(records: Sequence[Record], images: Path | None) -> tuple[list[Record], list[str]]:
+    """The records named by their files, and the note, as of `photo_files`."""
+    files, notes = photo_files((record.image for record in records), images)
+    return [replace(record, image=files[record.image]) for record in records], notes
 
 
 def _short(value: Any) -> str:

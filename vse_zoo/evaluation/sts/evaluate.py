@@ -42,20 +42,21 @@ class STSFigures:
     spearman: float
 
 
-def evaluate_sts(encode: Encode, folder: Path) -> dict[str, STSFigures]:
+def evaluate_sts(encode: Encode, folder: Path, encoding: str | None = None) -> dict[str, STSFigures]:
     """Figures of every file below a folder, by its name (`read_sts`).
 
     Args:
         encode: any sentence encoder; each distinct sentence of a file is encoded once. A zero vector, such as that of a
             sentence of unknown words, has cosine 0 with every other.
         folder: of one year, or of several years' folders.
+        encoding: as in `read_sts`.
 
     Raises:
         DataError: as in `read_sts`.
         EvaluationError: embeddings are not finite or not one a sentence, or all cosines or all gold scores of a file
             are equal, so that there is no correlation.
     """
-    return {pairs.name: _figures(encode, pairs) for pairs in read_sts(folder)}
+    return {pairs.name: _figures(encode, pairs) for pairs in read_sts(folder, encoding)}
 
 
 def sentence_encoder(model: Encoder, language: str = "en") -> Encode:

@@ -38,11 +38,15 @@ class STSPairs:
     skipped: int
 
 
-def read_sts(folder: Path) -> list[STSPairs]:
+def read_sts(folder: Path, encoding: str | None = None) -> list[STSPairs]:
     """Reads the files of a year's folder, or of each folder in it, in the order of their names.
 
     A blank line among the gold scores means that nobody scored the pair: it is left out and counted. Gold scores
     without sentences are passed over: some sentences can't be published with them (2013's SMT).
+
+    Args:
+        folder: of one year, or of several years' folders.
+        encoding: of files without a byte-order mark that aren't UTF-8.
 
     Raises:
         DataError: there are no such files, sentences have no gold scores, the two files differ in length, or a row
@@ -54,17 +58,17 @@ def read_sts(folder: Path) -> list[STSPairs]:
     if not paths:
         do = "Give the folder of a year, or the one above the years."
         raise DataError(located(folder, "found no files such as STS.input.MSRvid.txt.", do=do))
-    return [_read(path, folder) for path in paths]
+    return [_read(path, folder, encoding) for path in paths]
 
 
-def _read(path: Path, folder: Path) -> STSPairs:
+def _read(path: Path, folder: Path, encoding: str | None) -> STSPairs:
     match = _INPUT.fullmatch(path.name)
     assert match is not None
     name = (path.parent / match["name"]).relative_to(folder).as_posix()
     gold_path = path.with_name(path.name.replace("STS.input.", "STS.gs.", 1))
     if not gold_path.is_file():
         raise DataError(located(path, f"found no gold scores: {gold_path.name} is missing beside it."))
-    sentences, scores = lines(path), lines(gold_path)
+    sentences, scores = lines(path, encoding), lines(gold_path, encoding)
     if len(sentences) != len(scores):
         problem = f"found {len(scores)} lines, expected {len(sentences)} as in {path.name}."
         raise DataError(located(gold_path, problem, do="A pair without a score needs a blank line."))

@@ -8,45 +8,65 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from vse_zoo.errors import DataError, located
+from vse_zoo.image_names import respelt, spelling, without_ending
 
 __all__ = ["join"]
 
-_PICTURE = re.compile(r"\.(jpe?g|png|gif|bmp|webp|tiff?)$", re.IGNORECASE)
 _FLICKR = re.compile(r"(\d+)_\w+")
 _COCO = re.compile(r"(?:COCO_\w+_)?(\d+)")
 _SHOWN = 3
 
 Key = Callable[[str], str | None]
+Rule = tuple[Key, Key]
+"""Of an image and of an id; they mean one another where both give the same."""
 
 
-def join(path: Path, ids: Collection[str], images: Sequence[str]) -> dict[str, str]:
-    """The id of every image that has one, {image: id}.
+def _silent(remark: str) -> None:
+    """Drops a remark."""
+
+
+def join(
+    path: Path, ids: Collection[str], images: Sequence[str], note: Callable[[str], None] = _silent
+) -> dict[str, str]:
+    r"""The id of every image that has one, {image: id}.
 
     An id means the image of exactly that name; or of that name without its ending, without its folders, without both;
     or of that Flickr id (``1000092795`` and ``1000092795_ab12.jpg``); or of that COCO number (``391895`` and
-    ``COCO_val2014_000000391895.jpg``); the first of these rules under which an image has an id counts.
+    ``COCO_val2014_000000391895.jpg``); the first of these rules under which an image has an id counts. After them come
+    the first four once more, now for names that also differ by ``\`` for ``/``, by case or by Unicode form.
 
     Args:
         path: the file of the ids, for the error.
         ids: different ids.
         images: the dataset's images.
+        note: gets one sentence on all images that were joined by the latter rules.
 
     Raises:
         DataError: an id may mean several images or an image may have several ids, or no image has one.
     """
     joined = {image: image for image in set(ids).intersection(images)}
-    for rule in _RULES:
-        if len(joined) < len(images):
-            taken = set(joined.values())
-            joined |= _joined_by(path, rule, [name for name in ids if name not in taken], images, joined)
+    exact = _extended(path, joined, _RULES, ids, images)
+    joined = _extended(path, exact, _LOOSE_RULES, ids, images)
+    if loose := {name: image for image, name in joined.items() if image not in exact}:
+        note(respelt(loose, f"ids of {path.name} and images"))
     if not joined:
         problem = f"found ids such as {_some(ids)}, expected the dataset's images such as {_some(images)}."
         raise DataError(located(path, problem, do="Rename one side."))
     return joined
 
 
+def _extended(
+    path: Path, joined: dict[str, str], rules: Iterable[Rule], ids: Collection[str], images: Sequence[str]
+) -> dict[str, str]:
+    for rule in rules:
+        if len(joined) < len(images):
+            taken = set(joined.values())
+            joined = joined | _joined_by(path, rule, [name for name in ids if name not in taken], images, joined)
+    return joined
+
+
 def _joined_by(
-    path: Path, rule: tuple[Key, Key], free: Iterable[str], images: Sequence[str], joined: Collection[str]
+    path: Path, rule: Rule, free: Iterable[str], images: Sequence[str], joined: Collection[str]
 ) -> dict[str, str]:
     """The new pairs under one rule. Images joined before count too: an id that may also mean them is ambiguous."""
     named, found = _grouped(rule[0], images), _grouped(rule[1], free)
@@ -73,16 +93,12 @@ def _grouped(key: Key, names: Iterable[str]) -> dict[str, list[str]]:
     return groups
 
 
-def _without_ending(name: str) -> str:
-    return _PICTURE.sub("", name)
-
-
 def _without_folder(name: str) -> str:
     return name.rpartition("/")[2]
 
 
 def _stem(name: str) -> str:
-    return _without_ending(_without_folder(name))
+    return without_ending(_without_folder(name))
 
 
 def _bare(name: str) -> str | None:
@@ -104,13 +120,27 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(shown) or "none"
 
 
-# (of an image, of an id): they mean one another where both give the same. Of two Flickr ids one has to be bare:
-# names that go on differently after the same digits are those of different pictures.
-_RULES: tuple[tuple[Key, Key], ...] = (
-    (_without_ending, _without_ending),
+# Of two Flickr ids one has to be bare: names that go on differently after the same digits are of different pictures.
+_RULES: tuple[Rule, ...] = (
+    (without_ending, without_ending),
     (_without_folder, _without_folder),
     (_stem, _stem),
     (_flickr, _bare),
     (_bare, _flickr),
     (_coco, _coco),
+)
+
+
+def _loose(key: Callable[[str], str]) -> Rule:
+    def loose(name: str) -> str:
+        return key(spelling(name))
+
+    return loose, loose
+
+
+_LOOSE_RULES: tuple[Rule, ...] = (
+    (spelling, spelling),
+    _loose(without_ending),
+    _loose(_without_folder),
+    _loose(_stem),
 )

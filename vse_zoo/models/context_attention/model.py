@@ -61,6 +61,8 @@ class ContextAttentionVSE(VSEModel):
         ``{"image": (B, K, H), <language>: (B, K, H)}``.
     """
 
+    loss_arguments = ("ranking_loss", "diversity_loss")
+
     def __init__(
         self,
         preprocessor: TextPreprocessor | PiecePreprocessor,
@@ -245,12 +247,6 @@ class ContextAttentionVSE(VSEModel):
             **{name: getattr(self, name) for name in (*names, *weights)},
             **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in _OBJECTS},
         }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> ContextAttentionVSE:
-        """The model that `get_config` described, without its weights."""
-        found = {name: keras.saving.deserialize_keras_object(config[name]) for name in _OBJECTS if name in config}
-        return cls(**{**config, **found})
 
 
 def _embedding(heads: Tensor) -> Tensor:

@@ -48,6 +48,8 @@ class TransportVSE(PairwiseVSEModel):
         "<language>_<language>", where γ is not 0.
     """
 
+    loss_arguments = ("ranking_loss",)
+
     def __init__(
         self,
         preprocessor: TextPreprocessor,
@@ -150,9 +152,3 @@ class TransportVSE(PairwiseVSEModel):
             **{name: getattr(self.alignment, name) for name in alignment},
             **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in objects},
         }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> TransportVSE:
-        """The model that `get_config` described, without its weights."""
-        objects = ("preprocessor", "ranking_loss")
-        return cls(**{**config, **{name: keras.saving.deserialize_keras_object(config[name]) for name in objects}})

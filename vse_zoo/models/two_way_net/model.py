@@ -69,6 +69,8 @@ class TwoWayNet(VSEModel):
         ValueError: sizes that do not fit.
     """
 
+    loss_arguments = ("canonical", "decorrelation", "ranking_loss")
+
     def __init__(
         self,
         layer_sizes: Sequence[int],
@@ -259,12 +261,6 @@ class TwoWayNet(VSEModel):
             **{name: keras.saving.serialize_keras_object(getattr(self, name)) for name in _OBJECTS},
             **self.options,
         }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> TwoWayNet:
-        """The model that `get_config` described, without its weights."""
-        objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in _OBJECTS}
-        return cls(**{**config, **objects})
 
 
 def _pooled(regions: Tensor, mask: Tensor) -> Tensor:

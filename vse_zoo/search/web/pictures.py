@@ -11,7 +11,7 @@ from fastapi import HTTPException
 from PIL import Image
 
 from vse_zoo.errors import ImageError
-from vse_zoo.images import load_image
+from vse_zoo.images import load_image, missing_decoder, register_heif
 from vse_zoo.search.index import Index
 
 __all__ = ["MAX_PIXELS", "Photos", "uploaded"]
@@ -31,6 +31,7 @@ def uploaded(content: bytes, side: int) -> Image.Image:
     format or too large.
     """
     Image.init()
+    register_heif()
     formats = [name for name in _FORMATS if name in Image.OPEN]
     try:
         with warnings.catch_warnings():
@@ -38,9 +39,8 @@ def uploaded(content: bytes, side: int) -> Image.Image:
             with Image.open(io.BytesIO(content), formats=formats) as image:
                 pixels = image.width * image.height
     except Exception:  # on damaged bytes a decoder raises whatever its parser trips over
-        raise ImageError(
-            "The file can't be read as a picture. Send a JPEG, PNG, WebP, GIF, BMP or TIFF file."
-        ) from None
+        do = "Send a JPEG, PNG, WebP, GIF, BMP or TIFF file."
+        raise ImageError(missing_decoder(content) or f"The file can't be read as a picture. {do}") from None
     if pixels > MAX_PIXELS:
         found = f"{pixels / 1e6:,.0f} million pixels"
         raise ImageError(f"The picture has {found}, expected at most {MAX_PIXELS / 1e6:.0f} million. Make it smaller.")

@@ -11,6 +11,7 @@ from pathlib import Path
 import uvicorn
 
 from vse_zoo.errors import ConfigError
+from vse_zoo.search.answers import moved_notice
 from vse_zoo.search.index import Index
 from vse_zoo.search.web.app import create_app
 from vse_zoo.search.web.guard import is_loopback
@@ -34,6 +35,8 @@ def serve_index(folder: Path, host: str, port: int, say: Callable[[str], None]) 
     """
     logging.getLogger("python_multipart").setLevel(logging.ERROR)  # broken uploads are no news to who runs the server
     with Index.open(folder) as index, _listening(host, port) as listener:
+        if index.moved:
+            say(moved_notice(str(folder)))
         say("Loading the model…")
         app = create_app(index, host)
         app.state.service.warm_up()

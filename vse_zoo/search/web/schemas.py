@@ -50,6 +50,7 @@ class Searched(BaseModel):
     language: str | None = Field(description="Of the sentence, as given or found; null of a picture.")
     unknown_words: list[str] = Field(description="Words that the model doesn't know; if it knows none, no results.")
     photos: int = Field(description="How many different ones were searched.")
+    notice: str | None = Field(description="What to do about photos that are no longer there; null where all are.")
     results: list[Found]
 
 

@@ -120,6 +120,7 @@ class Service:
             language=answer.language,
             unknown_words=list(answer.unknown),
             photos=answer.photos,
+            notice=answer.notice(),
             results=[_found(result, self._shown) for result in answer.results],
         )
 

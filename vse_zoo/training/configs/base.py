@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from vse_zoo.errors import ConfigError, located
+from vse_zoo.encodings import read_text
+from vse_zoo.errors import ConfigError, DataError, located
 
 __all__ = ["Section", "TrainConfig", "load_config"]
 
@@ -43,10 +44,10 @@ def load_config(path: Path, kind: type[C], **overrides: Any) -> C:
         ConfigError: names the file, the field, what was found and what is expected.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(located(path, f"can't be read: {error.strerror}.")) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = tomllib.loads(read_text(path).text)
+    except DataError as error:
+        raise ConfigError(str(error)) from None
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(located(path, f"not valid TOML ({error}).")) from None
     train = values.get("train", {})
     if isinstance(train, dict):

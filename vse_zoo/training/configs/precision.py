@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-import keras
-
+from vse_zoo.ops.precision import dtype_policy
 from vse_zoo.training.configs.base import TrainConfig
 
 __all__ = ["PrecisionTrainConfig"]
@@ -21,9 +20,5 @@ class PrecisionTrainConfig(TrainConfig):
     @contextmanager
     def policy(self) -> Iterator[None]:
         """Layers made within compute in ``precision``, their weights stay float32; then the old policy is back."""
-        before = keras.config.dtype_policy()
-        keras.config.set_dtype_policy(self.precision)
-        try:
+        with dtype_policy(self.precision):
             yield
-        finally:
-            keras.config.set_dtype_policy(before)

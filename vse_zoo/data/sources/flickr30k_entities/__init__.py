@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from vse_zoo.data.records import Box, Phrase, Record
-from vse_zoo.data.sources import Source, source
+from vse_zoo.data.sources import Encoding, Source, source
 from vse_zoo.data.sources.flickr30k_entities.boxes import read_boxes
 from vse_zoo.data.sources.flickr30k_entities.sentences import Sentence, parse_sentence
-from vse_zoo.data.sources.published import Captions, check_photos, image_source
+from vse_zoo.data.sources.published import Captions, image_source, photo_files
 from vse_zoo.data.tables import lines
 from vse_zoo.errors import DataError, located
 from vse_zoo.progress import progress
@@ -24,36 +24,39 @@ _SPLITS = {"train": "train", "val": "dev", "test": "test"}
 def read_flickr30k_entities(
     folder: Annotated[Path, "Folder of Sentences/, Annotations/, train.txt, val.txt and test.txt."],
     images: Annotated[Path | None, "Folder of the photos; without it the captions are read alone."] = None,
+    encoding: Encoding = None,
 ) -> Source:
     """Flickr30k with phrases and boxes; a phrase's type (people, clothing, …) isn't kept.
 
     Example: vse-zoo prepare flickr30k_entities data/flickr30k --folder flickr30k_entities --images flickr30k-images
     """
     root = image_source(images)
-    splits = _listed(folder)
-    check_photos([f"{key}.jpg" for key in splits], images)
+    splits = _listed(folder, encoding)
+    photos, respelt = photo_files((f"{key}.jpg" for key in splits), images)
     captions, records, unnamed = Captions(), [], 0
     with progress("Reading captions and boxes", len(splits)) as bar:
         for key, split in splits.items():
             path = folder / "Sentences" / f"{key}.txt"
-            sentences = [parse_sentence(path, row, line) for row, line in enumerate(lines(path), 1)]
+            sentences = [parse_sentence(path, row, line) for row, line in enumerate(lines(path, encoding), 1)]
             unnamed += sum(sentence.unnamed for sentence in sentences)
             texts = captions.of(f"{key}.jpg", (sentence.text for sentence in sentences))
             phrases = _phrases(sentences, read_boxes(folder / "Annotations" / f"{key}.xml"))
             if texts:
-                records.append(Record(f"{key}.jpg", split, {"en": texts}, phrases))
+                records.append(Record(photos[f"{key}.jpg"], split, {"en": texts}, phrases))
             bar.advance()
-    notes = [f"{unnamed} phrases have no words and are left out."] if unnamed else []
-    return Source("flickr30k_entities", records, root, ("en",), (*captions.notes, *notes, _boxless(records)))
+    notes = [*respelt, *captions.notes]
+    if unnamed:
+        notes.append(f"{unnamed} phrases have no words and are left out.")
+    return Source("flickr30k_entities", records, root, ("en",), (*notes, _boxless(records)))
 
 
-def _listed(folder: Path) -> dict[str, str]:
+def _listed(folder: Path, encoding: str | None) -> dict[str, str]:
     """The split of each image id, in the order of the lists; files of all of them must be there."""
     splits: dict[str, str] = {}
     missing = []
     for name, split in _SPLITS.items():
         path = folder / f"{name}.txt"
-        for row, line in enumerate(lines(path), 1):
+        for row, line in enumerate(lines(path, encoding), 1):
             key = line.strip()
             if not key:
                 continue

@@ -12,8 +12,8 @@ import numpy as np
 from vse_zoo.data.kept import KeptFile, KeptRegions
 from vse_zoo.data.npy import open_npy
 from vse_zoo.data.records import Record
-from vse_zoo.data.sources import Source, source
-from vse_zoo.data.sources.published import check_photos, image_source
+from vse_zoo.data.sources import Encoding, Source, source
+from vse_zoo.data.sources.published import image_source, photo_files
 from vse_zoo.data.sources.scan.boxes import boxes_file, relative_boxes
 from vse_zoo.data.sources.scan.ids import image_ids
 from vse_zoo.data.sources.scan.layout import Layout, find_layout
@@ -43,12 +43,13 @@ def read_scan(
         Path | None, "JSON object {id: picture}, as id_mapping.json; without it the picture of an id is id.jpg."
     ] = None,
     language: Annotated[str, "Language of the captions."] = "en",
+    encoding: Encoding = None,
 ) -> Source:
     """Precomputed region features in the layout of SCAN, with one row an image or one a caption.
 
     Example: vse-zoo prepare scan data/f30k --folder f30k_precomp
     """
-    splits = [_read(folder, split) for split in _SPLITS if (folder / f"{split}_ims.npy").is_file()]
+    splits = [_read(folder, split, encoding) for split in _SPLITS if (folder / f"{split}_ims.npy").is_file()]
     if not splits:
         problem = "found no train_ims.npy, dev_ims.npy, test_ims.npy or testall_ims.npy."
         raise DataError(located(folder, problem if folder.is_dir() else "no such folder.", field="folder"))
@@ -56,24 +57,25 @@ def read_scan(
         raise DataError("image_names: found names, but no folder of pictures. Add --images.")
     pictures = image_source(images)
     mapping = _mapping(image_names) if image_names else None
-    names = [_pictures(folder, split, mapping) if images else _numbered(split) for split in splits]
-    check_photos(list(dict.fromkeys(name for several in names for name in several)), images)
-    records = [record for split, own in zip(splits, names, strict=True) for record in _records(split, own, language)]
+    names = [_pictures(folder, split, mapping, images) if images else _numbered(split) for split in splits]
+    files, respelt = photo_files((name for several in names for name in several), images)
+    named = zip(splits, ([files[name] for name in several] for several in names), strict=True)
+    records = [record for split, own in named for record in _records(split, own, language)]
     boxes, notes = _boxes(folder, splits)
-    files = [KeptFile(split.features, split.layout.images, split.layout.stride) for split in splits]
-    regions = KeptRegions(files, boxes, f"precomputed: {folder.resolve().name}")
+    parts = [KeptFile(split.features, split.layout.images, split.layout.stride) for split in splits]
+    regions = KeptRegions(parts, boxes, f"precomputed: {folder.resolve().name}")
     regions.info()
-    notes = [*map(_described, splits), *_absent(folder), *notes]
+    notes = [*map(_described, splits), *_absent(folder), *respelt, *notes]
     return Source(folder.resolve().name, records, pictures, (language,), tuple(notes), regions)
 
 
-def _read(folder: Path, split: str) -> _Split:
+def _read(folder: Path, split: str, encoding: str | None) -> _Split:
     features, captions = folder / f"{split}_ims.npy", folder / f"{split}_caps.txt"
-    texts = [text.strip() for text in lines(captions)]
+    texts = [text.strip() for text in lines(captions, encoding)]
     if "" in texts:
         raise DataError(located(captions, "found an empty line, expected a caption.", row=texts.index("") + 1))
     layout = find_layout(features, captions, len(texts))
-    return _Split(split, features, layout, texts, image_ids(folder / f"{split}_ids.txt", layout))
+    return _Split(split, features, layout, texts, image_ids(folder / f"{split}_ids.txt", layout, encoding))
 
 
 def _records(split: _Split, names: Sequence[str], language: str) -> list[Record]:
@@ -97,14 +99,14 @@ def _mapping(path: Path) -> dict[str, str]:
     return found
 
 
-def _pictures(folder: Path, split: _Split, mapping: dict[str, str] | None) -> list[str]:
-    """The pictures of a split's ids."""
+def _pictures(folder: Path, split: _Split, mapping: dict[str, str] | None, images: Path) -> list[str]:
+    """The pictures of a split's ids: that of id 7 is 7.jpg, or else the file that ``7`` means."""
     path = folder / f"{split.name}_ids.txt"
     if split.ids is None:
         problem = "found no id of each image, which would name its picture."
         raise DataError(located(path, problem, do="Leave --images out, or write one id a line, an image each."))
     if mapping is None:
-        return [name if Path(name).suffix else f"{name}.jpg" for name in split.ids]
+        return [f"{name}.jpg" if (images / f"{name}.jpg").is_file() else name for name in split.ids]
     if missing := next((name for name in split.ids if name not in mapping), None):
         raise DataError(located(path, f"found the id {missing!r}, which has no picture in --image-names."))
     return [mapping[name] for name in split.ids]

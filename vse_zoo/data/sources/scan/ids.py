@@ -12,7 +12,7 @@ from vse_zoo.errors import DataError, located
 __all__ = ["image_ids"]
 
 
-def image_ids(path: Path, layout: Layout) -> list[str] | None:
+def image_ids(path: Path, layout: Layout, encoding: str | None = None) -> list[str] | None:
     """An id for each image; None if there is no file, or it names each caption and no image.
 
     Raises:
@@ -21,7 +21,7 @@ def image_ids(path: Path, layout: Layout) -> list[str] | None:
     """
     if not path.is_file():
         return None
-    ids = [line.strip() for line in lines(path)]
+    ids = [line.strip() for line in lines(path, encoding)]
     captions = layout.images * layout.captions
     if len(ids) not in (layout.images, captions):
         expected = f"{layout.images} (one an image) or {captions} (one a caption)"

@@ -42,7 +42,7 @@ async function search(request, told) {
     if (number !== current) return;
     results.replaceChildren();
     weak.hidden = true;
-    find("status").textContent = "";
+    find("status").textContent = find("notice").textContent = "";
     find("problem").textContent = error.message;
   } finally {
     if (number === current) results.removeAttribute("aria-busy");
@@ -87,6 +87,7 @@ given.addEventListener("error", () => { given.hidden = true; });
 function show(answer, detected) {
   const weakOnes = answer.results.filter((result) => result.weak).length;
   find("status").textContent = described(answer, weakOnes, detected);
+  find("notice").textContent = answer.notice || "";
   weak.hidden = !weakOnes || weakOnes === answer.results.length;
   results.replaceChildren(...answer.results.map((result, place) => card(answer, result, place)));
 }

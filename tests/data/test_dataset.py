@@ -119,6 +119,11 @@ def test_pictures(plain: Dataset) -> None:
     assert (picture.mode, picture.size) == ("RGB", (3, 2))
     with pytest.raises(ImageError, match=r"a\.jpg: no such file"):
         plain.open_image(0)
+    photos.rename(photos.parent / "elsewhere")
+    with pytest.raises(
+        ImageError, match=r"field 'image_source\.root': its pictures were in .*, which is no longer there"
+    ):
+        plain.open_image(1)
 
 
 def test_a_relative_image_root_starts_at_the_dataset_folder(tmp_path: Path, write: Make) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vse_zoo.errors import DataError
+from vse_zoo.errors import DataError, ImageError
 from vse_zoo.features import Backbone, extract_regions
 from vse_zoo.images import load_image, square_pixels
 
@@ -104,8 +104,20 @@ def test_no_readable_picture_and_no_picture_at_all(photos: list[Path], tmp_path:
         path.write_bytes(b"junk")
     with pytest.raises(DataError, match="23 of 23 pictures can't be read"):
         extract(photos, tmp_path / "out")
+    Image.new("RGB", (8, 8)).save(photos[3])
+    assert len(extract(photos, tmp_path / "out").left_out) == 22, "what failed as a whole is tried again"
     with pytest.raises(DataError, match="no pictures"):
         extract([], tmp_path / "none")
+
+
+def test_one_reason_for_all_pictures_is_said_once(photos: list[Path], tmp_path: Path) -> None:
+    def opener(i: int) -> Image.Image:
+        raise ImageError("the folder is gone.")
+
+    with pytest.raises(DataError) as caught:
+        extract(photos, tmp_path / "out", opener=opener)
+    assert str(caught.value).count("the folder is gone") == 1
+    assert str(caught.value).endswith("\n  each of them: the folder is gone.")
 
 
 def interrupted(photos: list[Path], out: Path, at: int) -> None:

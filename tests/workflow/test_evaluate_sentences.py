@@ -84,6 +84,7 @@ def test_one_kind_of_figures_at_a_time(data: Path, sts: Path) -> None:
         ({"sts": sts, "folds": 5}, "belong to --data"),
         ({"sts": sts, "protocol": "coco"}, "belong to --data"),
         ({"data": data, "language": "en"}, "--language belongs to --sts"),
+        ({"data": data, "encoding": "cp1252"}, "--encoding belongs to --sts"),
         ({"data": data, "between": "en,de", "folds": 5}, "--folds and --protocol: found one of them with --between"),
     ]
     for options, problem in cases:

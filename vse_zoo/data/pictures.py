@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
         folder: the dataset folder, which a relative root starts from.
 
     Raises:
-        ImageError: the picture can't be read, or its name leads out of the root.
+        ImageError: the picture can't be read, its name leads out of the root, or the root is no longer there.
     """
     if image_source["kind"] == "none":
         do = "Prepare it again with the folder of its pictures (--images)."
@@ -35,4 +36,8 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
     root = folder / Path(image_source["root"]).expanduser()
     if leads_out(name):
         raise ImageError(located(name, f"the name leads out of the image folder {root}."))
+    if not os.path.isdir(root):
+        problem = f"its pictures were in {root}, which is no longer there."
+        do = "Write into dataset.json where they are now, as image_source.root."
+        raise ImageError(located(folder, problem, field="image_source.root", do=do))
     return load_image(root / name)

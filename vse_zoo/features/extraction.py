@@ -56,6 +56,8 @@ def extract_regions(
     rows = _open_partial(names, backbone, Path(out_dir), fingerprint, batch_size)
     if not rows.finished:
         _fill(rows, names, open_image, backbone, batch_size, strict)
+    if len(rows.left_out) == len(names):
+        rows.discard()  # there is nothing to go on with once the pictures can be read
     if len(rows.left_out) == len(names) or (strict and rows.left_out):
         raise _unreadable(rows.left_out, len(names))
     if not rows.finished:
@@ -146,7 +148,9 @@ def _check(indices: range, names: Sequence[str], open_image: OpenImage) -> dict[
 
 def _unreadable(bad: dict[str, str], count: int) -> DataError:
     lines = [f"  {name}: {reason}" for name, reason in list(bad.items())[:LISTED]]
-    if len(bad) > LISTED:
+    if len(bad) > 1 and len(set(bad.values())) == 1:  # as where the folder of all of them is gone
+        lines = [f"  each of them: {next(iter(bad.values()))}"]
+    elif len(bad) > LISTED:
         lines.append(f"  … and {len(bad) - LISTED} more")
     do = "Replace or remove them" + ("." if len(bad) == count else ", or run without strict to leave them out.")
     return DataError(f"{len(bad)} of {count} pictures can't be read. {do}\n" + "\n".join(lines))

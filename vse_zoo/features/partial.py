@@ -61,6 +61,11 @@ class PartialArray:
         """Gives the complete file its final name."""
         os.replace(self._partial, self.path)
 
+    def discard(self) -> None:
+        """Forgets all rows: the next run starts over."""
+        for path in (self._note, self._partial, self.path):
+            path.unlink(missing_ok=True)
+
     def _resume(self) -> str | None:
         """Takes over an earlier run's rows; otherwise says why not, or None where there is nothing to lose."""
         if not self._note.is_file():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vse_zoo.image_names import printable
 from vse_zoo.search.calibration import WEAK
 
 __all__ = ["Answer", "Result", "moved_notice", "readable"]
@@ -103,4 +104,4 @@ def moved_notice(index: str) -> str:
 
 def readable(path: Path) -> str:
     """A path as text that can be printed and encoded."""
-    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return printable(str(path))

@@ -63,14 +63,7 @@ def main(
         run.restore(model)
 
     with run.interruptible(model):
-        model.fit(
-            run.batches(batches),
-            steps_per_epoch=batches.steps_per_epoch,
-            initial_epoch=run.epoch,
-            epochs=train.epochs,
-            callbacks=run.callbacks(DevRetrieval(dataset)),
-            shuffle=False,
-        )
+        model.fit(batches, initial_epoch=run.epoch, epochs=train.epochs, callbacks=run.callbacks(DevRetrieval(dataset)))
     print(f"The best model is in {run.best}. Next: vse-zoo evaluate {out} --data {data} --split test")
 
 

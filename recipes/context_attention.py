@@ -52,14 +52,7 @@ def train(
         run.restore(model)
 
     with run.interruptible(model):
-        model.fit(
-            run.batches(batches),
-            steps_per_epoch=batches.steps_per_epoch,
-            initial_epoch=run.epoch,
-            epochs=epochs,
-            callbacks=run.callbacks(DevRetrieval(dataset)),
-            shuffle=False,
-        )
+        model.fit(batches, initial_epoch=run.epoch, epochs=epochs, callbacks=run.callbacks(DevRetrieval(dataset)))
     return run
 
 

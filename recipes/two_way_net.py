@@ -87,14 +87,7 @@ def train(settings: TwoWayNetConfig, data: Path, out: Path, resume: bool, strate
         run.restore(model)
 
     with run.interruptible(model):
-        model.fit(
-            run.batches(batches),
-            steps_per_epoch=steps,
-            initial_epoch=run.epoch,
-            epochs=settings.train.epochs,
-            callbacks=run.callbacks(dev),
-            shuffle=False,
-        )
+        model.fit(batches, initial_epoch=run.epoch, epochs=settings.train.epochs, callbacks=run.callbacks(dev))
     return run
 
 

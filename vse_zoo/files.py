@@ -65,9 +65,9 @@ def _is_another(process: int) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes ``text`` as UTF-8, atomically."""
+    """Writes ``text`` as UTF-8, atomically; its line ends stay as they are on every system."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="")
 
 
 def write_json(path: Path, value: Any) -> None:

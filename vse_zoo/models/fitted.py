@@ -110,7 +110,7 @@ class FittedModel(CompiledModel):
 
 
 class _EpochLine(keras.callbacks.Callback):
-    """Prints a line after each epoch: its number, seconds and figures."""
+    """Prints a line after each epoch: its number, seconds and figures, the loss first."""
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Starts the clock."""
@@ -119,7 +119,8 @@ class _EpochLine(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Prints the line."""
         parts = [f"Epoch {epoch + 1}/{self.params['epochs']}", f"{time.monotonic() - self._start:.0f}s"]
-        parts += [f"{name}: {float(value):.5g}" for name, value in (logs or {}).items()]
+        figures = sorted((logs or {}).items(), key=lambda figure: figure[0] != "loss")
+        parts += [f"{name}: {float(value):.5g}" for name, value in figures]
         print(" - ".join(parts), flush=True)
 
 

@@ -15,7 +15,13 @@ from vse_zoo.errors import PresetError, located
 __all__ = ["Classes", "check_classes", "registered_names"]
 
 _OURS, _HUB = "vse_zoo>", "keras_hub>"
-_KERAS = ("DTypePolicy", "DTypePolicyMap")
+_KERAS = (
+    keras.DTypePolicy,
+    keras.initializers.Initializer,
+    keras.regularizers.Regularizer,
+    keras.constraints.Constraint,
+)
+"""What layers of Keras are told by, numbers and names alone."""
 
 Classes = Mapping[str, type]
 
@@ -42,9 +48,9 @@ def registered_names(classes: Iterable[type]) -> dict[str, type]:
 def check_classes(config: Any, path: Path, trusted: Classes = MappingProxyType({}), place: str = "") -> None:
     """Walks a configuration; a `PresetError` at the first class or function that no model of the zoo is made of.
 
-    Allowed are the classes that vse_zoo registers, backbones of KerasHub, Keras' precision policies, and classes that
-    the caller trusts. So no module is imported, no function looked up and no code (``Lambda``, ``__lambda__``) unpacked
-    because a file names it.
+    Allowed are the classes that vse_zoo registers, backbones of KerasHub, Keras' precision policies, initializers,
+    regularizers and constraints, and classes that the caller trusts. So no module is imported, no function looked up
+    and no code (``Lambda``, ``__lambda__``) unpacked because a file names it.
 
     Args:
         config: parsed JSON.
@@ -64,10 +70,10 @@ def check_classes(config: Any, path: Path, trusted: Classes = MappingProxyType({
 
 def _check_class(config: dict[str, Any], path: Path, trusted: Classes, place: str) -> None:
     module, name, registered = (config.get(key) for key in ("module", "class_name", "registered_name"))
-    if module == "keras" and name in _KERAS and registered is None:
-        return
-    if registered is None and _of_keras(module, name) in trusted.values():
-        return
+    if registered is None:
+        kind = _of_keras(module, name)
+        if kind in trusted.values() or (isinstance(kind, type) and issubclass(kind, _KERAS)):
+            return
     if isinstance(registered, str):
         kind = trusted.get(registered) or _known(registered)
         # Keras looks for some things, such as functions, by another name than the registered one.

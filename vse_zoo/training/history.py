@@ -29,7 +29,8 @@ def write_history(run: Path, rows: Sequence[dict[str, str]]) -> None:
         (run / _NAME).unlink(missing_ok=True)
         return
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+    # Lines end as in Keras' CSVLogger, which adds to the file.
+    writer = csv.DictWriter(text, rows[0].keys())
     writer.writeheader()
     writer.writerows(rows)
     write_text(run / _NAME, text.getvalue())

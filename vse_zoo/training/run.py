@@ -81,7 +81,7 @@ class Run:
             write_history(self.folder, read_history(self.folder)[: self.epoch])
 
     def batches(self, batches: Batches) -> Any:
-        """The batches to go on with, for ``model.fit``; under a strategy each replica gets its rows of every batch."""
+        """The batches to go on with, divided among replicas, for a model or loop that can't take ``batches`` itself."""
         return replica_batches(batches, self.epoch, self._strategy)
 
     def callbacks(self, dev: DevRetrieval | DevCorrelation) -> list[keras.callbacks.Callback]:

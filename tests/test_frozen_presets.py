@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
@@ -41,3 +42,21 @@ def test_every_family_is_frozen_in_format_1() -> None:
     assert kinds == {"ContextAttentionVSE", "TransportVSE", "TwoWayNet"}
     assert all(json.loads((FOLDER / name / "metadata.json").read_text())["preset"]["format"] == 1 for name in GOLDEN)
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 200_000
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_weights_are_written_where_they_were(name: str, tmp_path: Path) -> None:
+    """So that a version from before a change of the layers reads what a later one writes."""
+    vse_zoo.load(FOLDER / name).save_weights(tmp_path / "model.weights.h5")
+    found, expected = (arrays(folder / "model.weights.h5") for folder in (tmp_path, FOLDER / name))
+    assert set(found) == set(expected)
+    for path, values in expected.items():
+        np.testing.assert_array_equal(found[path], values, err_msg=path)
+
+
+def arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a weight file by their paths in it."""
+    values: dict[str, np.ndarray] = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, item: values.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+    return values

@@ -23,7 +23,7 @@ from vse_zoo.models import VSEModel
 from vse_zoo.preprocessing import TextPreprocessor
 
 BATCH, ITEMS, DIM, HEADS = 4, 5, 6, 2
-_OPTIONS = ("reverse", "training")
+_OPTIONS = ("reverse", "training", "step", "feasible", "return_weights", "return_plans")
 LANGUAGES = {"en": ["a", "dog"], "de": ["ein", "hund"]}
 
 # Sizes, or what makes them, for constructor arguments without default; a new class is covered if it uses these names.
@@ -72,30 +72,32 @@ def registered() -> dict[str, type]:
 def create(cls: type, **arguments: Any) -> Any:
     """An object of the class from its defaults and `SIZES`; weights are drawn from a fixed seed."""
     keras.utils.set_random_seed(1)
-    required = {
-        parameter.name: size() if callable(size := SIZES[parameter.name]) else size
-        for parameter in inspect.signature(cls).parameters.values()
-        if parameter.default is parameter.empty and parameter.name in SIZES
-    }
+    parameters = inspect.signature(cls).parameters
+    named = [name for name, each in parameters.items() if each.default is each.empty and name in SIZES]
+    required = {name: size() if callable(size := SIZES[name]) else size for name in named}
     if issubclass(cls, keras.Model):
-        required |= {name: SIZES[name] for name in inspect.signature(cls).parameters if name in SIZES}
+        required |= {name: SIZES[name] for name in parameters if name in SIZES}
         required |= _text(cls)
     instance = cls(**required, **arguments)
     if isinstance(instance, keras.Model):
         instance.build()
-    return instance
+    return _adapted(instance) if isinstance(instance, FisherVectors) else instance
 
 
 def _text(cls: type) -> dict[str, Any]:
     """A preprocessor and, for a model that takes Fisher vectors, the layer that computes them."""
     if "sentences" not in inspect.signature(cls).parameters:
         return {"preprocessor": TextPreprocessor(LANGUAGES)}
-    random = np.random.default_rng(6)
-    sentences = FisherVectors(4, 5, components=3)
-    scales, gaussian = random.uniform(1, 2, (3, 5)), random.random((3, 5)) < 0.5
-    mixtures = [Mixture(np.full(3, 1 / 3), random.normal(size=(3, 5)), scales, gaussian) for _ in range(2)]
-    sentences.adapt(random.normal(size=(4, 5)), np.ones(4, bool), mixtures)
+    sentences = _adapted(FisherVectors(4, 5, components=3))
     return {"preprocessor": TextPreprocessor({"en": LANGUAGES["en"]}), "sentences": sentences}
+
+
+def _adapted(sentences: FisherVectors) -> FisherVectors:
+    random, grid = np.random.default_rng(6), (sentences.components, sentences.word_dim)
+    scales, gaussian, words = random.uniform(1, 2, grid), random.random(grid) < 0.5, sentences.vocabulary_size
+    mixtures = [Mixture(np.full(grid[0], 1 / grid[0]), random.normal(size=grid), scales, gaussian) for _ in range(2)]
+    sentences.adapt(random.normal(size=(words, grid[1])), np.ones(words, bool), mixtures)
+    return sentences
 
 
 def ids(count: int = ITEMS) -> np.ndarray:
@@ -125,8 +127,14 @@ class Kind:
     padded: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
 
-def _arguments(cls: type) -> list[str]:
+def arguments(cls: type) -> list[str]:
+    """The names of a layer's call arguments."""
     return list(inspect.signature(cls.call).parameters)[1:] if hasattr(cls, "call") else []
+
+
+def _inputs(cls: type) -> list[str]:
+    """The call arguments that are neither masks nor options."""
+    return [name for name in arguments(cls) if name not in _OPTIONS and not name.endswith("mask")]
 
 
 def _call(thing: Any, inputs: dict[str, Any]) -> Any:
@@ -141,25 +149,17 @@ def _pad(array: Any, by: int = 3, value: float = 7.0) -> np.ndarray:
 
 
 def _pad_each(inputs: dict[str, Any]) -> dict[str, Any]:
-    return {name: _pad(value) for name, value in inputs.items()}
+    return tf.nest.map_structure(_pad, inputs)
 
 
-def _item_kind(first: str) -> Kind:
-    return Kind(
-        f"layer over {first}",
-        lambda cls: _takes(cls, first, "mask"),
-        lambda: dict(zip((first, "mask"), items(), strict=True)),
-        _call,
-        _pad_each,
-    )
-
-
-def _is_layer(cls: type) -> bool:
+def is_layer(cls: type) -> bool:
+    """Whether it is a layer and no model."""
     return issubclass(cls, keras.layers.Layer) and not issubclass(cls, keras.Model)
 
 
-def _takes(cls: type, *names: str) -> bool:
-    return _is_layer(cls) and _arguments(cls)[: len(names)] == list(names)
+def _layer_kind(names: str, inputs: Callable[[], dict[str, Any]], padded: Any = None) -> Kind:
+    holds = lambda cls: is_layer(cls) and _inputs(cls) == names.split(", ")  # noqa: E731
+    return Kind(f"layer over {names}", holds, inputs, _call, padded)
 
 
 def _scores() -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _scores() -> dict[str, Any]:
 
 
 def _heads() -> dict[str, Any]:
-    heads = np.random.default_rng(5).normal(0.5, 1, (2, BATCH, HEADS, DIM)).astype("float32")
+    heads = np.random.default_rng(5).normal(3, 0.8, (2, BATCH, HEADS, DIM)).astype("float32")
     return {"heads": heads[0], "other_heads": heads[1], "mask": np.array([True, True, False, True])}
 
 
@@ -177,7 +177,7 @@ def _sets() -> dict[str, Any]:
     (regions, mask), sentences = items(), ids(4)
     words = np.random.default_rng(8).normal(size=(*sentences.shape, DIM)).astype("float32")
     unit = [vectors / np.linalg.norm(vectors, axis=2, keepdims=True) for vectors in (regions, words)]
-    return {"regions": unit[0], "words": unit[1], "region_mask": mask, "word_mask": sentences > 0}
+    return {"regions": unit[0], "words": unit[1], "regions_mask": mask, "words_mask": sentences > 0}
 
 
 def _vectors(*names: str) -> Callable[[], dict[str, Any]]:
@@ -192,15 +192,6 @@ def _measure(metric: Any, inputs: dict[str, Any]) -> Any:
         metric.fit_state(**inputs)
     metric.update_state(**inputs)
     return metric.result()
-
-
-def _vector_kind(*names: str) -> Kind:
-    return Kind(
-        f"layer over {', '.join(names)}",
-        lambda cls: _is_layer(cls) and [name for name in _arguments(cls) if name not in _OPTIONS] == list(names),
-        _vectors(*names),
-        _call,
-    )
 
 
 def _metric_kind(*names: str) -> Kind:
@@ -228,21 +219,20 @@ def batch() -> dict[str, Any]:
 
 
 def _pad_batch(inputs: dict[str, Any]) -> dict[str, Any]:
-    longer = {name: _pad(inputs[name]) for name in ("regions", "region_mask")}
-    return {**inputs, **longer, "text": {language: _pad(ids) for language, ids in inputs["text"].items()}}
+    return {**inputs, **_pad_each({name: inputs[name] for name in ("regions", "region_mask", "text")})}
 
 
 KINDS = [
-    _item_kind("items"),
-    _item_kind("regions"),
-    Kind("text layer", lambda cls: _takes(cls, "ids"), lambda: {"ids": ids()}, _call, _pad_each),
-    Kind("loss over scores", lambda cls: _takes(cls, "scores", "ids"), _scores, _call),
-    Kind("loss over heads", lambda cls: _takes(cls, "heads", "other_heads"), _heads, _call),
-    Kind("layer over two batches of sets", lambda cls: _takes(cls, "regions", "words"), _sets, _call, _pad_each),
-    _vector_kind("inputs"),
-    _vector_kind("activations", "mirrored"),
-    _vector_kind("vectors"),
-    _vector_kind("vectors", "other_vectors"),
+    _layer_kind("items", lambda: dict(zip(("items", "mask"), items(), strict=True)), _pad_each),
+    _layer_kind("regions", lambda: dict(zip(("regions", "mask"), items(), strict=True)), _pad_each),
+    _layer_kind("ids", lambda: {"ids": ids()}, _pad_each),
+    _layer_kind("scores, ids", _scores),
+    _layer_kind("heads, other_heads", _heads),
+    _layer_kind("regions, words", _sets, _pad_each),
+    _layer_kind("inputs", _vectors("inputs")),
+    _layer_kind("activations, mirrored", _vectors("activations", "mirrored")),
+    _layer_kind("vectors", _vectors("vectors")),
+    _layer_kind("vectors, other_vectors", _vectors("vectors", "other_vectors")),
     _metric_kind("h"),
     _metric_kind("h", "g"),
     Kind("regularizer", lambda cls: issubclass(cls, keras.regularizers.Regularizer), _vectors("gamma"), _call),
@@ -264,7 +254,7 @@ def kind_of(cls: type) -> Kind:
     known = ", ".join(kind.name for kind in KINDS)
     pytest.fail(
         f"{cls.__name__}, registered with Keras, fits no kind of the contract tests ({known}). Name its call arguments "
-        f"as one of them does, or add a Kind to tests/contract/conftest.py; got call arguments {_arguments(cls)}."
+        f"as one of them does, or add a Kind to tests/contract/conftest.py; got call arguments {arguments(cls)}."
     )
 
 
@@ -274,12 +264,13 @@ def tensors(value: Any) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Gives ``cls``, ``layer_class``, ``loss_class``, ``model_class`` and ``public_name`` all that are discovered."""
+    """Gives ``cls``, ``plain_layer_class``, ``public_name`` and their like all that are discovered."""
     classes = registered()
     layers = {name: cls for name, cls in classes.items() if issubclass(cls, keras.layers.Layer)}
     found: dict[str, dict[str, Any]] = {
         "cls": classes,
         "layer_class": layers,
+        "plain_layer_class": {name: cls for name, cls in layers.items() if is_layer(cls)},
         "loss_class": {name: cls for name, cls in layers.items() if issubclass(cls, BatchLoss)},
         "model_class": {name: cls for name, cls in layers.items() if issubclass(cls, keras.Model)},
     }
@@ -288,6 +279,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(argument, list(values.values()), ids=list(values))
     if "public_name" in metafunc.fixturenames:
         metafunc.parametrize("public_name", sorted(public()))
+
+
+def example(cls: type, **arguments: Any) -> tuple[Kind, Any, dict[str, Any]]:
+    """Its kind, an object of it, built, and inputs for it."""
+    kind = kind_of(cls)
+    thing, inputs = create(cls, **arguments), tensors(kind.inputs())
+    kind.call(thing, inputs)
+    return kind, thing, inputs
+
+
+def floats(structure: Any) -> list[Any]:
+    """The float tensors of a nested structure."""
+    return [part for part in tf.nest.flatten(structure) if hasattr(part, "dtype") and "float" in str(part.dtype)]
 
 
 @pytest.fixture

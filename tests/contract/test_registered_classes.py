@@ -12,21 +12,9 @@ import pytest
 import tensorflow as tf
 
 
-def example(contract: ModuleType, cls: type, **arguments: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Its kind, an object of it, built, and inputs for it."""
-    kind = contract.kind_of(cls)
-    thing, inputs = contract.create(cls, **arguments), contract.tensors(kind.inputs())
-    kind.call(thing, inputs)
-    return kind, thing, inputs
-
-
 def assert_close(actual: Any, expected: Any, tolerance: float) -> None:
     for one, other in zip(tf.nest.flatten(actual), tf.nest.flatten(expected), strict=True):
         np.testing.assert_allclose(one, other, atol=tolerance, rtol=0)
-
-
-def floats(structure: Any) -> list[tf.Tensor]:
-    return [part for part in tf.nest.flatten(structure) if tf.is_tensor(part) and part.dtype.is_floating]
 
 
 def test_something_is_registered(contract: ModuleType) -> None:
@@ -47,7 +35,7 @@ def test_a_class_of_no_kind_fails_with_advice(contract: ModuleType) -> None:
 
 
 def test_survives_its_config(contract: ModuleType, cls: type) -> None:
-    _, thing, _ = example(contract, cls)
+    _, thing, _ = contract.example(cls)
     config = keras.saving.serialize_keras_object(thing)
     copy = keras.saving.deserialize_keras_object(config)
     assert type(copy) is cls
@@ -55,7 +43,7 @@ def test_survives_its_config(contract: ModuleType, cls: type) -> None:
 
 
 def test_survives_a_keras_file(contract: ModuleType, layer_class: type, tmp_path: Path) -> None:
-    kind, thing, inputs = example(contract, layer_class)
+    kind, thing, inputs = contract.example(layer_class)
     path = tmp_path / "model.keras"
     if isinstance(thing, keras.Model):
         thing.save(path)
@@ -69,7 +57,7 @@ def test_survives_a_keras_file(contract: ModuleType, layer_class: type, tmp_path
 
 
 def test_padding_changes_nothing(contract: ModuleType, layer_class: type) -> None:
-    kind, thing, inputs = example(contract, layer_class)
+    kind, thing, inputs = contract.example(layer_class)
     if kind.padded is None:
         pytest.skip(f"a {kind.name} has nothing to pad")
     longer = contract.tensors(kind.padded(tf.nest.map_structure(np.asarray, inputs)))
@@ -84,15 +72,15 @@ def _cut_to(longer: tf.Tensor, expected: tf.Tensor) -> tf.Tensor:
 
 
 def test_mixed_precision_gives_finite_outputs(contract: ModuleType, layer_class: type) -> None:
-    kind, thing, inputs = example(contract, layer_class, dtype="mixed_float16")
-    for output in floats(kind.call(thing, inputs)):
+    kind, thing, inputs = contract.example(layer_class, dtype="mixed_float16")
+    for output in contract.floats(kind.call(thing, inputs)):
         assert np.all(np.isfinite(output))
 
 
 def test_a_loss_is_a_float32_scalar_and_not_rounded_under_mixed_precision(
     contract: ModuleType, loss_class: type
 ) -> None:
-    kind, full, inputs = example(contract, loss_class)
+    kind, full, inputs = contract.example(loss_class)
     mixed = contract.create(loss_class, dtype="mixed_float16")
     loss = kind.call(mixed, inputs)
     assert loss.dtype == tf.float32
@@ -104,7 +92,7 @@ def test_a_loss_is_float32_under_a_mixed_precision_model(contract: ModuleType, m
     policy = keras.config.dtype_policy()
     keras.config.set_dtype_policy("mixed_float16")
     try:
-        kind, model, inputs = example(contract, model_class)
+        kind, model, inputs = contract.example(model_class)
         loss = model.compute_loss(x=inputs, y_pred=kind.call(model, inputs))
     finally:
         keras.config.set_dtype_policy(policy)
@@ -113,15 +101,15 @@ def test_a_loss_is_float32_under_a_mixed_precision_model(contract: ModuleType, m
 
 
 def test_zero_vectors_have_finite_gradients(contract: ModuleType, layer_class: type) -> None:
-    kind, thing, inputs = example(contract, layer_class)
-    inputs = tf.nest.map_structure(lambda part: tf.zeros_like(part) if part in floats([part]) else part, inputs)
+    kind, thing, inputs = contract.example(layer_class)
+    inputs = tf.nest.map_structure(lambda part: tf.zeros_like(part) if part.dtype.is_floating else part, inputs)
     with tf.GradientTape() as tape:
-        watched = floats(inputs)
+        watched = contract.floats(inputs)
         tape.watch(watched)
         outputs = kind.call(thing, inputs)
         if isinstance(thing, keras.Model):
             outputs = thing.compute_loss(x=inputs, y_pred=outputs)
-        total = tf.add_n([tf.reduce_sum(output**2 + output) for output in floats(outputs)])
+        total = tf.add_n([tf.reduce_sum(output**2 + output) for output in contract.floats(outputs)])
     gradients = tape.gradient(total, [*watched, *(weight.value for weight in thing.trainable_variables)])
     assert any(gradient is not None for gradient in gradients) or not gradients
     for gradient in gradients:
@@ -130,10 +118,10 @@ def test_zero_vectors_have_finite_gradients(contract: ModuleType, layer_class: t
 
 def test_rows_without_items_have_finite_outputs_and_gradients(contract: ModuleType, layer_class: type) -> None:
     """All masks False and all ids padding, as a damaged batch would have them."""
-    kind, thing, inputs = example(contract, layer_class)
+    kind, thing, inputs = contract.example(layer_class)
     inputs = tf.nest.map_structure(lambda part: part if part.dtype.is_floating else tf.zeros_like(part), inputs)
     with tf.GradientTape() as tape:
-        outputs = floats(kind.call(thing, inputs))
+        outputs = contract.floats(kind.call(thing, inputs))
         total = tf.add_n([tf.reduce_sum(output**2) for output in outputs])
     assert all(np.all(np.isfinite(output)) for output in outputs)
     for gradient in tape.gradient(total, [weight.value for weight in thing.trainable_variables]):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import numpy as np
 import pytest
 
-from vse_zoo.layers import LeakyBatchNorm
+from vse_zoo.layers import LeakyBatchNorm, leaky_batch_norm
 from vse_zoo.regularizers import InverseGamma
 
 X = np.random.default_rng(0).normal(0.5, 2, size=(64, 5)).astype("float32")
@@ -81,3 +83,29 @@ def test_regulariser_and_gamma_survive_the_config() -> None:
     layer = LeakyBatchNorm(gamma_regularizer=InverseGamma(0.2))
     copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
     assert copy.gamma_regularizer.strength == 0.2
+
+
+@pytest.mark.parametrize("place", ["after", "before"])
+def test_the_statistics_are_those_of_real_vectors(place: Any) -> None:
+    mask = np.arange(64) % 4 > 0
+    layer, whole = LeakyBatchNorm(place), LeakyBatchNorm(place)
+    whole.build(X.shape)
+    layer.build(X.shape)
+    whole.set_weights(layer.get_weights())
+    found = layer(np.where(mask[:, None], X, np.nan), training=True, mask=mask)
+    np.testing.assert_allclose(found[mask], whole(X[mask], training=True), atol=1e-5)
+    for one, other in zip(layer.weights, whole.weights, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_the_moments_of_all_replicas_heed_the_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one replica that believes in others, which have nothing to add."""
+    monkeypatch.setattr(leaky_batch_norm, "replica_count", lambda: 2)
+    monkeypatch.setattr(leaky_batch_norm, "sum_over_replicas", lambda value: value)
+    mask = np.arange(64) % 4 > 0
+    layer, sequences = LeakyBatchNorm(), LeakyBatchNorm()
+    found = layer(np.where(mask[:, None], X, np.nan), training=True, mask=mask)
+    expected = normalized(leaky(X[mask]), layer.norms[0].gamma.numpy())
+    np.testing.assert_allclose(found[mask], expected, atol=1e-4)
+    found = np.reshape(sequences(X.reshape(8, 8, 5), training=True), (64, 5))
+    np.testing.assert_allclose(found, normalized(leaky(X), sequences.norms[0].gamma.numpy()), atol=1e-4)

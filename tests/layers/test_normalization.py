@@ -47,3 +47,9 @@ def test_gradient_equals_the_closed_form() -> None:
     units = vectors / norms
     expected = (upstream - units * np.sum(units * upstream, axis=-1, keepdims=True)) / norms
     np.testing.assert_allclose(tape.gradient(loss, variable), expected, atol=1e-5)
+
+
+def test_float64_stays_float64() -> None:
+    unit = l2_normalize(tf.constant([[3.0, 4.0]], tf.float64))
+    assert unit.dtype == tf.float64
+    np.testing.assert_allclose(unit, [[0.6, 0.8]], rtol=1e-15)

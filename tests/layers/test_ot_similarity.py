@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
 
 from vse_zoo.layers import OTSimilarity
+from vse_zoo.layers.set_similarity import SetSimilarity
+from vse_zoo.models.optimal_transport.similarity import AlignmentSimilarity
 from vse_zoo.ops import transport_plan
 
 
@@ -42,3 +45,43 @@ def test_without_masks_all_items_are_real() -> None:
 def test_impossible_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="expected beta > 0"):
         OTSimilarity(beta=-1.0)
+
+
+SCORES = [OTSimilarity(iterations=5), AlignmentSimilarity(iterations=5)]
+
+
+def sets() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(2)
+    regions, words = random.normal(size=(3, 5, 4)), random.normal(size=(2, 6, 4))
+    regions, words = (x / np.linalg.norm(x, axis=2, keepdims=True) for x in (regions, words))
+    return regions, words, np.arange(5) < np.array([[5], [1], [3]]), np.arange(6) < np.array([[4], [6]])
+
+
+@pytest.mark.parametrize("layer", SCORES)
+def test_older_names_of_the_masks_and_their_places_still_work(layer: SetSimilarity) -> None:
+    regions, words, *masks = sets()
+    expected = layer(regions, words, regions_mask=masks[0], words_mask=masks[1])
+    assert not np.allclose(expected, layer(regions, words), atol=1e-3)
+    np.testing.assert_array_equal(layer(regions, words, region_mask=masks[0], word_mask=masks[1]), expected)
+    tensors = [keras.ops.convert_to_tensor(value) for value in (regions, words, *masks)]
+    np.testing.assert_array_equal(layer(*tensors), expected)
+
+
+@pytest.mark.parametrize("layer", SCORES)
+def test_masks_of_keras_layers_count(layer: SetSimilarity) -> None:
+    """Scores of padded sets after `keras.layers.Masking` were off by up to 0.058."""
+    regions, words, *masks = sets()
+    padded = [np.where(mask[:, :, None], items, 9.0) for items, mask in zip((regions, words), masks, strict=True)]
+    masking = keras.layers.Masking(9.0)
+    expected = layer(regions, words, regions_mask=masks[0], words_mask=masks[1])
+    np.testing.assert_allclose(layer(*map(masking, padded)), expected, atol=1e-6)
+    symbols = keras.Input((5, 4)), keras.Input((6, 4))
+    model = keras.Model(symbols, layer(*map(masking, symbols)))
+    np.testing.assert_allclose(model.predict_on_batch([*padded]), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("layer", SCORES)
+def test_a_given_mask_comes_before_that_of_a_keras_layer(layer: SetSimilarity) -> None:
+    regions, words, mask, _ = sets()
+    implicit = keras.layers.Masking(0.0)(regions)
+    np.testing.assert_array_equal(layer(implicit, words, region_mask=mask), layer(regions, words, regions_mask=mask))

@@ -101,3 +101,25 @@ def test_sizes_that_cannot_be_cut_are_refused() -> None:
         LocallyDense(5, parts=2)
     with pytest.raises(ValueError, match="the input's size must be a multiple of parts, got 7 and 2"):
         LocallyDense(4, parts=2).build((None, 7))
+
+
+@pytest.mark.parametrize("layer", [TiedDense(4), LocallyDense(4)])
+def test_a_first_call_in_reverse_is_refused(layer: TiedDense | LocallyDense) -> None:
+    """The layer would have the wrong kernel: nothing says how long the forward input is."""
+    for inputs in (Y, keras.Input((4,))):
+        with pytest.raises(ValueError, match=r"found reverse=True before the layer was built.*layer\.build\(\(None, "):
+            layer(inputs, reverse=True)
+    with pytest.raises(ValueError, match="found reverse=True before the layer was built"):
+        layer.compute_output_spec(keras.KerasTensor((None, 4)), reverse=True)
+    assert not layer.built
+    layer.build((None, 6))
+    assert layer(Y, reverse=True).shape == (5, 6)
+    assert layer(keras.Input((4,)), reverse=True).shape == (None, 6)
+
+
+@pytest.mark.parametrize("kind", [TiedDense, LocallyDense])
+def test_sequences_run_both_ways(kind: type[TiedDense | LocallyDense]) -> None:
+    layer, x, y = kind(4), np.stack([X, 2 * X], axis=1), np.stack([Y, 2 * Y], axis=1)
+    for inputs, single, reverse in ((x, X, False), (y, Y, True)):
+        np.testing.assert_allclose(layer(inputs, reverse=reverse)[:, 0], layer(single, reverse=reverse), atol=1e-6)
+        assert layer(keras.Input(inputs.shape[1:]), reverse=reverse).shape == (None, 2, 6 if reverse else 4)

@@ -61,3 +61,11 @@ def test_constant_representations_have_finite_gradients() -> None:
 def test_a_ridge_that_is_not_positive_is_refused() -> None:
     with pytest.raises(ValueError, match="ridge must be positive"):
         CanonicalDistance(0.0)
+
+
+def test_masked_rows_do_not_count() -> None:
+    first, second = np.arange(40) % 9 > 0, np.arange(40) % 7 > 0
+    loss, real = CanonicalDistance(1e-6), first & second
+    h, g = (np.where(mask[:, None], rows, np.nan).astype("float32") for rows, mask in ((H, first), (G, second)))
+    found = loss(h, g, vectors_mask=first, other_vectors_mask=second)
+    np.testing.assert_allclose(found, distance(H[real], G[real]), rtol=1e-4)

@@ -52,3 +52,16 @@ def test_squared_distance_sums_dimensions_and_averages_rows() -> None:
     expected = np.mean([np.linalg.norm(a - b) ** 2 for a, b in zip(H, other, strict=True)])
     found = SquaredDistance()(tf.constant(H, tf.float32), tf.constant(other, tf.float32))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [Decorrelation(), Decorrelation("norm", centered=True)])
+def test_masked_rows_do_not_count(loss: Decorrelation) -> None:
+    mask = np.array([True, False, True, True, True, False, True])
+    spoiled = np.where(mask[:, None], H, np.nan).astype("float32")
+    np.testing.assert_allclose(loss(spoiled, mask=mask), loss(H[mask].astype("float32")), rtol=1e-5)
+
+
+def test_masked_rows_have_no_distance() -> None:
+    first, second = np.arange(7) != 1, np.arange(7) != 4
+    found = SquaredDistance()(H, H + np.arange(7)[:, None], vectors_mask=first, other_vectors_mask=second)
+    np.testing.assert_allclose(found, 5 * np.mean([0, 4, 9, 25, 36]), rtol=1e-5)

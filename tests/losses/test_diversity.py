@@ -91,3 +91,20 @@ def test_zero_heads_have_finite_gradients() -> None:
 def test_unknown_options_are_refused(arguments: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="must be"):
         DiversityLoss(**arguments)
+
+
+def test_masked_heads_do_not_count() -> None:
+    """The last head of the first view and the first of the other: what is left are the pairs of the others."""
+    heads, others, mask = draw(3)
+    first, second = (np.broadcast_to(np.array(real), (BATCH, HEADS)) for real in ([1, 1, 0], [0, 1, 1]))
+    loss = DiversityLoss(MARGIN, "similarity")
+    found = loss(heads, others, mask=mask, heads_mask=first, other_heads_mask=second)
+    pairs = [(k, r) for k in (0, 1) for r in (1, 2) if k != r]
+    spoiled = naive_pairs(heads, others, mask, pairs)
+    np.testing.assert_allclose(found, spoiled, rtol=1e-5)
+
+
+def naive_pairs(heads: np.ndarray, others: np.ndarray, mask: np.ndarray, pairs: list[tuple[int, int]]) -> float:
+    unit = [view / np.linalg.norm(view, axis=2, keepdims=True) for view in (heads, others)]
+    terms = [FORMS["similarity"](float(unit[0][p, k] @ unit[1][p, r])) for p in np.flatnonzero(mask) for k, r in pairs]
+    return sum(terms)

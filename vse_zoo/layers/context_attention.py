@@ -7,6 +7,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from vse_zoo.layers.full_precision import full_precision
+
 __all__ = ["ContextAttention"]
 
 Tensor = Any
@@ -30,7 +32,8 @@ class ContextAttention(keras.layers.Layer):
         return_weights: also return the weights.
 
     Returns:
-        (B, K, D); with ``return_weights`` the pair ((B, K, D), (B, K, N)), the weights in float32.
+        (B, K, D); with ``return_weights`` the pair ((B, K, D), (B, K, N)), the weights in float32, or float64
+        under a float64 policy.
     """
 
     def __init__(self, heads: int = 3, context_dim: int = 512, attention_dim: int | None = None, **kwargs: Any) -> None:
@@ -62,11 +65,25 @@ class ContextAttention(keras.layers.Layer):
         query = ops.tanh(ops.einsum("kc,kca->ka", self.context, self.context_kernel))
         keys = ops.tanh(ops.matmul(items, self.kernel))
         keys = ops.reshape(keys, (-1, ops.shape(items)[1], self.heads, self.attention_dim))
-        logits = ops.cast(ops.einsum("bnka,ka->bkn", keys, query), "float32")
+        logits = ops.cast(ops.einsum("bnka,ka->bkn", keys, query), self._weights_dtype)
         if mask is None:
             return ops.softmax(logits, axis=-1)
         mask = ops.expand_dims(ops.cast(mask, "bool"), 1)
         return ops.where(mask, ops.softmax(ops.where(mask, logits, -1e30), axis=-1), 0.0)
+
+    @property
+    def _weights_dtype(self) -> str:
+        return str(full_precision(self.dtype_policy).compute_dtype)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape (B, K, D) of the heads."""
+        return (input_shape[0], self.heads, input_shape[-1])
+
+    def compute_output_spec(self, items: Tensor, mask: Tensor | None = None, return_weights: bool = False) -> Any:
+        """Shapes and dtypes of what `call` returns."""
+        heads = keras.KerasTensor(self.compute_output_shape(items.shape), dtype=self.compute_dtype)
+        shape = (items.shape[0], self.heads, items.shape[1])
+        return (heads, keras.KerasTensor(shape, dtype=self._weights_dtype)) if return_weights else heads
 
     def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
         """The heads need no mask: every head exists."""

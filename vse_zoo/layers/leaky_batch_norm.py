@@ -24,9 +24,14 @@ class BatchNormalization(keras.layers.BatchNormalization):
     def _moments(self, inputs: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         if replica_count() == 1:
             return super()._moments(inputs, mask)
-        count, total = sum_over_replicas([ops.cast(ops.shape(inputs)[0], inputs.dtype), ops.sum(inputs, axis=0)])
+        real = ops.ones_like(inputs[..., :1], "bool") if mask is None else ops.expand_dims(ops.cast(mask, "bool"), -1)
+        axes = tuple(self._reduction_axes)
+        counts = ops.sum(ops.cast(real, inputs.dtype), axis=axes)
+        count, total = sum_over_replicas([counts, ops.sum(ops.where(real, inputs, 0.0), axis=axes)])
+        count = ops.maximum(count, 1.0)
         mean = total / count
-        return mean, sum_over_replicas(ops.sum(ops.square(inputs - mean), axis=0)) / count
+        deviations = ops.where(real, ops.square(inputs - mean), 0.0)
+        return mean, sum_over_replicas(ops.sum(deviations, axis=axes)) / count
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
@@ -42,12 +47,14 @@ class LeakyBatchNorm(keras.layers.Layer):
         synchronized: statistics over the batches of all replicas, as of one device.
 
     Call arguments:
-        inputs: (B, units).
+        inputs: (…, units).
         reverse: use the statistics and weights of the reverse direction.
         training: normalise by the batch's statistics.
+        mask: (…) bool, True on real vectors; the statistics are those of the real vectors alone. All are real by
+            default.
 
     Returns:
-        (B, units).
+        (…, units).
     """
 
     def __init__(
@@ -89,14 +96,18 @@ class LeakyBatchNorm(keras.layers.Layer):
             norm.build(input_shape)
         self.built = True
 
-    def call(self, inputs: Tensor, reverse: bool = False, training: bool = False) -> Tensor:
+    def call(self, inputs: Tensor, reverse: bool = False, training: bool = False, mask: Tensor | None = None) -> Tensor:
         """One direction; shapes in the class's documentation."""
         if self.place == "none":
             return self._activation(inputs)
         norm = self.norms[1 if reverse else 0]
         if self.place == "before":
-            return self._activation(norm(inputs, training=training))
-        return norm(self._activation(inputs), training=training)
+            return self._activation(norm(inputs, training=training, mask=mask))
+        return norm(self._activation(inputs), training=training, mask=mask)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape of the inputs."""
+        return input_shape
 
     def _activation(self, inputs: Tensor) -> Tensor:
         return ops.leaky_relu(inputs, negative_slope=self.negative_slope)

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from vse_zoo.layers.reversible import ReversibleLayer
 from vse_zoo.layers.tied_dense import TiedDense
 
 __all__ = ["LocallyDense"]
@@ -15,7 +16,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class LocallyDense(keras.layers.Layer):
+class LocallyDense(ReversibleLayer):
     """The input cut into ``parts``, a `TiedDense` for each, outputs side by side; 1/parts of a dense kernel's weights.
 
     The biases of the parts side by side are the one bias that the paper adds. In reverse each part runs through the
@@ -27,14 +28,14 @@ class LocallyDense(keras.layers.Layer):
         tied, kernel_initializer, kernel_regularizer: of each `TiedDense`.
 
     Call arguments:
-        inputs: (B, input size); with ``reverse``, (B, units).
-        reverse: run backwards.
+        inputs: (…, input size); with ``reverse``, (…, units).
+        reverse: run backwards. The layer must be built, or have been called forwards.
 
     Returns:
-        (B, units); with ``reverse``, (B, input size).
+        (…, units); with ``reverse``, (…, input size).
 
     Raises:
-        ValueError: a size can't be cut into ``parts``.
+        ValueError: a size can't be cut into ``parts``, or the first call of a layer that isn't built is in reverse.
     """
 
     def __init__(
@@ -66,9 +67,10 @@ class LocallyDense(keras.layers.Layer):
 
     def build(self, input_shape: tuple[Any, ...]) -> None:
         """Creates the maps for a forward input of that shape."""
-        _check_divisible("the input's size", int(input_shape[-1]), self.parts)
+        self.input_dim = int(input_shape[-1])
+        _check_divisible("the input's size", self.input_dim, self.parts)
         for layer in self.maps:
-            layer.build((*input_shape[:-1], input_shape[-1] // self.parts))
+            layer.build((*input_shape[:-1], self.input_dim // self.parts))
         self.built = True
 
     def call(self, inputs: Tensor, reverse: bool = False) -> Tensor:

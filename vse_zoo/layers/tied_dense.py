@@ -7,13 +7,15 @@ from typing import Any
 import keras
 from keras import ops
 
+from vse_zoo.layers.reversible import ReversibleLayer
+
 __all__ = ["TiedDense"]
 
 Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class TiedDense(keras.layers.Layer):
+class TiedDense(ReversibleLayer):
     """``W x + b₂`` forwards and ``Wᵀ y + b₁`` in reverse: one kernel, two biases.
 
     Args:
@@ -23,11 +25,14 @@ class TiedDense(keras.layers.Layer):
         kernel_regularizer: of the kernels; the tied one counts once, the biases are left alone.
 
     Call arguments:
-        inputs: (B, input size); with ``reverse``, (B, units).
-        reverse: run backwards.
+        inputs: (…, input size); with ``reverse``, (…, units).
+        reverse: run backwards. The layer must be built, or have been called forwards.
 
     Returns:
-        (B, units); with ``reverse``, (B, input size).
+        (…, units); with ``reverse``, (…, input size).
+
+    Raises:
+        ValueError: the first call of a layer that isn't built is in reverse.
     """
 
     def __init__(

@@ -51,9 +51,9 @@ class TiedDropout(keras.layers.Layer):
         mask = self.draw(ops.shape(activations)[0], activations.shape[-1])
         return activations * mask, mirrored * mask
 
-    def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
-        """Vectors have no items to mask."""
-        return
+    def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> tuple[Any, Any]:
+        """A pair of rows counts as padding where its first row does."""
+        return previous_mask, previous_mask
 
     def compute_output_shape(self, activations_shape: Any, mirrored_shape: Any) -> tuple[Any, Any]:
         """The shapes of the two inputs."""

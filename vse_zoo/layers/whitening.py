@@ -9,13 +9,15 @@ import numpy as np
 from keras import ops
 from scipy.linalg import eigh
 
+from vse_zoo.layers.full_precision import FullPrecisionLayer
+
 __all__ = ["Whitening"]
 
 Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class Whitening(keras.layers.Layer):
+class Whitening(FullPrecisionLayer):
     """The first P principal components, each divided by ``√(variance + ridge · total variance)``.
 
     Once `adapt` has seen training vectors; before it, the first P dimensions. A small ridge makes all components alike,
@@ -26,14 +28,14 @@ class Whitening(keras.layers.Layer):
         ridge: in shares of the total variance.
 
     Call arguments:
-        inputs: (B, D) float, D ≥ P.
+        inputs: (…, D) float, D ≥ P.
 
     Returns:
-        (B, P) float32, as of `Standardization`.
+        (…, P) float32, or float64 under a float64 policy, as of `Standardization`.
     """
 
     def __init__(self, components: int, ridge: float = 1e-3, **kwargs: Any) -> None:
-        super().__init__(autocast=False, **kwargs)
+        super().__init__(**kwargs)
         if components < 1 or ridge < 0:
             raise ValueError(f"components must be at least 1 and ridge not negative, got {components} and {ridge}.")
         self.supports_masking = True
@@ -55,7 +57,7 @@ class Whitening(keras.layers.Layer):
     def adapt(self, vectors: np.ndarray) -> None:
         """Sets the components of (N, D) training vectors; the outputs have a mean variance of 1."""
         vectors = np.asarray(vectors, np.float32)
-        mean = vectors.mean(axis=0)
+        mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
         centred = vectors - mean
         covariance = (centred.T @ centred).astype(np.float64) / len(vectors)
         size = len(covariance)
@@ -71,8 +73,13 @@ class Whitening(keras.layers.Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """Projects and scales; shapes in the class's documentation."""
-        return ops.matmul(ops.cast(inputs, "float32") - self.mean, self.kernel) * self.scale
+        return ops.matmul(ops.cast(inputs, self.compute_dtype) - self.mean, self.kernel) * self.scale
 
     def inverse(self, outputs: Tensor) -> Tensor:
-        """(B, P) components to the nearest (B, D) inputs that have them."""
-        return ops.matmul(ops.cast(outputs, "float32") / self.scale, ops.transpose(self.kernel)) + self.mean
+        """(…, P) components to the nearest (…, D) inputs that have them."""
+        components = ops.cast(outputs, self.compute_dtype) / self.scale
+        return ops.matmul(components, ops.transpose(self.kernel)) + self.mean
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape of the components."""
+        return (*input_shape[:-1], self.components)

@@ -9,6 +9,7 @@ import tensorflow as tf
 from keras import ops
 
 from vse_zoo.losses.base import BatchLoss
+from vse_zoo.losses.masks import joint_mask
 
 __all__ = ["CanonicalDistance"]
 
@@ -30,9 +31,11 @@ class CanonicalDistance(BatchLoss):
     Call arguments:
         vectors: (B, D), B above D for a meaningful value.
         other_vectors: (B, D).
+        vectors_mask, other_vectors_mask: (B,) bool, True on real rows. By default they are the Keras masks that the
+            vectors carry, if any. A row counts where both are real.
 
     Returns:
-        A float32 scalar.
+        A scalar, float32 or, under a float64 policy, float64.
     """
 
     def __init__(self, ridge: float = 1e-3, **kwargs: Any) -> None:
@@ -41,24 +44,31 @@ class CanonicalDistance(BatchLoss):
             raise ValueError(f"ridge must be positive, got {ridge}.")
         self.ridge = ridge
 
-    def call(self, vectors: Tensor, other_vectors: Tensor) -> Tensor:
+    def call(
+        self,
+        vectors: Tensor,
+        other_vectors: Tensor,
+        vectors_mask: Tensor | None = None,
+        other_vectors_mask: Tensor | None = None,
+    ) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
-        h, g = self._whitened(vectors), self._whitened(other_vectors)
+        real = ops.expand_dims(joint_mask(vectors, vectors_mask, other_vectors_mask), -1)
+        h, g = self._whitened(vectors, real), self._whitened(other_vectors, real)
         both = ops.matmul(ops.transpose(h), g)
         # Σ ρ is the trace norm; eigenvalues have safe gradients where singular values coincide.
         squares = tf.linalg.eigvalsh(ops.matmul(ops.transpose(both), both))
         correlations = ops.sqrt(ops.maximum(squares, 1e-9))
-        return 2.0 * (ops.cast(both.shape[-1], "float32") - ops.sum(correlations))
+        return 2.0 * (ops.cast(both.shape[-1], both.dtype) - ops.sum(correlations))
 
-    def _whitened(self, vectors: Tensor) -> Tensor:
+    def _whitened(self, vectors: Tensor, real: Tensor) -> Tensor:
         """(B, D) rows over √B with covariance I, but for the ridge, by a Cholesky factor: any whitening does."""
-        vectors = ops.cast(vectors, "float32")
-        vectors = vectors - ops.mean(vectors, axis=0, keepdims=True)
-        vectors = vectors / ops.sqrt(ops.cast(ops.shape(vectors)[0], "float32"))
+        vectors = ops.where(real, ops.cast(vectors, self.compute_dtype), 0.0)
+        count = ops.maximum(ops.sum(ops.cast(real, vectors.dtype)), 1.0)
+        vectors = ops.where(real, vectors - ops.sum(vectors, axis=0, keepdims=True) / count, 0.0) / ops.sqrt(count)
         covariance = ops.matmul(ops.transpose(vectors), vectors)
         size = covariance.shape[-1]
         ridge = self.ridge * ops.maximum(ops.trace(covariance) / size, 1e-12)
-        factor = ops.cholesky(covariance + ridge * ops.eye(size))
+        factor = ops.cholesky(covariance + ridge * ops.eye(size, dtype=vectors.dtype))
         return ops.transpose(ops.solve_triangular(factor, ops.transpose(vectors), lower=True))
 
     def get_config(self) -> dict[str, Any]:

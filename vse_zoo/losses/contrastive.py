@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from vse_zoo.losses.base import BatchLoss
+from vse_zoo.losses.masks import joint_mask
 from vse_zoo.losses.pairs import Pairs, check_reduction
 
 __all__ = ["ContrastiveLoss"]
@@ -29,10 +30,12 @@ class ContrastiveLoss(BatchLoss):
         scores: (B, B), entry (p, q) the similarity of row item p and column item q; matches on the diagonal.
         ids: (B,) image ids; pairs of equal id are neither matches nor negatives.
         row_mask, column_mask: (B,) bool, False where an item is missing.
+        scores_mask: (B,) bool, False on further missing rows. By default it is the Keras mask that ``scores`` carry, if
+            any.
         step: accepted as by every ranking loss, and not used.
 
     Returns:
-        A float32 scalar.
+        A scalar, float32 or, under a float64 policy, float64.
     """
 
     def __init__(
@@ -48,8 +51,6 @@ class ContrastiveLoss(BatchLoss):
             shape=(),
             initializer=keras.initializers.Constant(math.log(temperature)),
             trainable=learnable,
-            dtype="float32",
-            autocast=False,
             name="log_temperature",
         )
 
@@ -60,11 +61,12 @@ class ContrastiveLoss(BatchLoss):
         row_mask: Tensor | None = None,
         column_mask: Tensor | None = None,
         step: Tensor | None = None,
+        scores_mask: Tensor | None = None,
     ) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
-        pairs = Pairs(ids, row_mask, column_mask)
+        pairs = Pairs(ids, joint_mask(ids, row_mask, scores_mask), column_mask)
         temperature = ops.maximum(ops.exp(self.log_temperature), 0.01)
-        logits = ops.cast(scores, "float32") / temperature
+        logits = ops.cast(scores, self.compute_dtype) / temperature
         candidates = ops.logical_or(pairs.negatives, ops.eye(ops.shape(logits)[0], dtype="bool"))
         logits = ops.where(candidates, logits, -1e30)
         normalizers = ops.logsumexp(logits, axis=1) + ops.logsumexp(logits, axis=0)

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from vse_zoo.losses.base import BatchLoss
+from vse_zoo.losses.masks import joint_mask
 
 __all__ = ["Decorrelation"]
 
@@ -25,9 +26,11 @@ class Decorrelation(BatchLoss):
 
     Call arguments:
         vectors: H (N, D), a batch of representations.
+        mask: (N,) bool, True on real rows. By default it is the Keras mask that the vectors carry, and without one all
+            rows are real.
 
     Returns:
-        A float32 scalar.
+        A scalar, float32 or, under a float64 policy, float64.
     """
 
     def __init__(self, form: str = "squared", centered: bool = False, **kwargs: Any) -> None:
@@ -37,16 +40,17 @@ class Decorrelation(BatchLoss):
         self.form = form
         self.centered = centered
 
-    def call(self, vectors: Tensor) -> Tensor:
+    def call(self, vectors: Tensor, mask: Tensor | None = None) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
-        vectors = ops.cast(vectors, "float32")
+        real = ops.expand_dims(joint_mask(vectors, mask), -1)
+        vectors = ops.where(real, ops.cast(vectors, self.compute_dtype), 0.0)
+        count = ops.maximum(ops.sum(ops.cast(real, vectors.dtype)), 1.0)
         if self.centered:
-            vectors = vectors - ops.mean(vectors, axis=0, keepdims=True)
-        count = ops.cast(ops.shape(vectors)[0], "float32")
+            vectors = ops.where(real, vectors - ops.sum(vectors, axis=0, keepdims=True) / count, 0.0)
         covariance = ops.matmul(ops.transpose(vectors), vectors) / count
         diagonal = ops.sum(ops.square(ops.diagonal(covariance)))
         # Summed without the diagonal, since the difference of the two sums would lose digits where little is left.
-        rest = ops.sum(ops.square(covariance * (1 - ops.eye(covariance.shape[-1]))))
+        rest = ops.sum(ops.square(covariance * (1 - ops.eye(covariance.shape[-1], dtype=vectors.dtype))))
         if self.form == "squared":
             return 0.5 * rest
         return rest / (_safe_sqrt(diagonal + rest) + _safe_sqrt(diagonal))

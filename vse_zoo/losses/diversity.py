@@ -31,9 +31,11 @@ class DiversityLoss(BatchLoss):
         other_heads: (B, K, D) those of the other; the same tensor for a term within a view. Each ordered pair (k, r)
             counts once.
         mask: (B,) bool, False where one of the two views is missing.
+        heads_mask, other_heads_mask: (B, K) bool, False on heads that don't count. By default they are the Keras masks
+            that the heads carry, if any.
 
     Returns:
-        A float32 scalar; 0 for a single head.
+        A scalar, float32 or, under a float64 policy, float64; 0 for a single head.
     """
 
     def __init__(self, margin: float = 0.1, form: str = "distance", reduction: str = "sum", **kwargs: Any) -> None:
@@ -44,12 +46,24 @@ class DiversityLoss(BatchLoss):
         self.form = form
         self.reduction = check_reduction(reduction)
 
-    def call(self, heads: Tensor, other_heads: Tensor, mask: Tensor | None = None) -> Tensor:
+    def call(
+        self,
+        heads: Tensor,
+        other_heads: Tensor,
+        mask: Tensor | None = None,
+        heads_mask: Tensor | None = None,
+        other_heads_mask: Tensor | None = None,
+    ) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
-        similarity = ops.einsum("bkd,brd->bkr", l2_normalize(heads), l2_normalize(other_heads))
-        different = 1.0 - ops.eye(ops.shape(similarity)[-1], dtype="float32")
-        per_instance = ops.sum(different * self._hinge(similarity), axis=(1, 2))
-        weights = ops.ones_like(per_instance) if mask is None else ops.cast(mask, "float32")
+        units = [l2_normalize(ops.cast(view, self.compute_dtype)) for view in (heads, other_heads)]
+        similarity = ops.einsum("bkd,brd->bkr", *units)
+        counted = ops.logical_not(ops.eye(ops.shape(similarity)[-1], dtype="bool"))
+        if heads_mask is not None:
+            counted = ops.logical_and(counted, ops.expand_dims(ops.cast(heads_mask, "bool"), 2))
+        if other_heads_mask is not None:
+            counted = ops.logical_and(counted, ops.expand_dims(ops.cast(other_heads_mask, "bool"), 1))
+        per_instance = ops.sum(ops.where(counted, self._hinge(similarity), 0.0), axis=(1, 2))
+        weights = ops.ones_like(per_instance) if mask is None else ops.cast(mask, per_instance.dtype)
         total = ops.sum(weights * per_instance)
         return total if self.reduction == "sum" else total / ops.maximum(ops.sum(weights), 1.0)
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from keras import ops
 
+from vse_zoo.losses.masks import joint_mask
+
 __all__ = ["Pairs", "check_reduction"]
 
 Tensor = Any
@@ -23,21 +25,19 @@ class Pairs:
     """
 
     def __init__(self, ids: Tensor, row_mask: Tensor | None = None, column_mask: Tensor | None = None) -> None:
-        everything = ops.ones_like(ids, dtype="bool")
-        rows = everything if row_mask is None else ops.cast(row_mask, "bool")
-        columns = everything if column_mask is None else ops.cast(column_mask, "bool")
+        rows, columns = joint_mask(ids, row_mask), joint_mask(ids, column_mask)
         exist = ops.logical_and(rows[:, None], columns[None, :])
         self.matches = ops.logical_and(rows, columns)
         """(B,) bool: rows whose match exists."""
         self.negatives = ops.logical_and(exist, ids[:, None] != ids[None, :])
         """(B, B) bool: pairs of different images whose two items exist."""
-        self.count = ops.sum(ops.cast(self.matches, "float32"))
-        """The number of matches."""
 
     def reduce(self, per_match: Tensor, reduction: str) -> Tensor:
         """Sum, or mean over the matches, of a (B,) loss; 0 for a batch without matches."""
         total = ops.sum(ops.where(self.matches, per_match, 0.0))
-        return total if reduction == "sum" else total / ops.maximum(self.count, 1.0)
+        if reduction == "sum":
+            return total
+        return total / ops.maximum(ops.sum(ops.cast(self.matches, total.dtype)), 1.0)
 
 
 def check_reduction(reduction: str) -> str:

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from vse_zoo.losses.base import BatchLoss
+from vse_zoo.losses.masks import joint_mask
 
 __all__ = ["SquaredDistance"]
 
@@ -23,16 +24,28 @@ class SquaredDistance(BatchLoss):
     Call arguments:
         vectors: (B, D).
         other_vectors: (B, D).
+        vectors_mask, other_vectors_mask: (B,) bool, True on real rows. By default they are the Keras masks that the
+            vectors carry, if any. A row counts where both are real.
 
     Returns:
-        A float32 scalar.
+        A scalar, float32 or, under a float64 policy, float64.
     """
 
-    def call(self, vectors: Tensor, other_vectors: Tensor) -> Tensor:
+    def call(
+        self,
+        vectors: Tensor,
+        other_vectors: Tensor,
+        vectors_mask: Tensor | None = None,
+        other_vectors_mask: Tensor | None = None,
+    ) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
-        return ops.mean(self.rows(vectors, other_vectors))
+        rows = self.rows(vectors, other_vectors)
+        if vectors_mask is None and other_vectors_mask is None:
+            return ops.mean(rows)
+        real = joint_mask(rows, vectors_mask, other_vectors_mask)
+        return ops.sum(ops.where(real, rows, 0.0)) / ops.maximum(ops.sum(ops.cast(real, rows.dtype)), 1.0)
 
     def rows(self, vectors: Tensor, other_vectors: Tensor) -> Tensor:
         """(B,) ``‖a − b‖²`` of each row, whose mean is the loss."""
-        difference = ops.cast(vectors, "float32") - ops.cast(other_vectors, "float32")
+        difference = ops.cast(vectors, self.compute_dtype) - ops.cast(other_vectors, self.compute_dtype)
         return ops.sum(ops.square(difference), axis=-1)

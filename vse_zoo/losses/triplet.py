@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from vse_zoo.losses.base import BatchLoss
+from vse_zoo.losses.masks import joint_mask
 from vse_zoo.losses.pairs import Pairs, check_reduction
 
 __all__ = ["TripletLoss"]
@@ -33,10 +34,12 @@ class TripletLoss(BatchLoss):
         scores: (B, B), entry (p, q) the similarity of row item p and column item q; matches on the diagonal.
         ids: (B,) image ids; pairs of equal id are not negatives.
         row_mask, column_mask: (B,) bool, False where an item is missing.
+        scores_mask: (B,) bool, False on further missing rows. By default it is the Keras mask that ``scores`` carry, if
+            any.
         step: number of optimiser steps taken; needed for the warm-up only.
 
     Returns:
-        A float32 scalar.
+        A scalar, float32 or, under a float64 policy, float64.
     """
 
     def __init__(
@@ -62,10 +65,11 @@ class TripletLoss(BatchLoss):
         row_mask: Tensor | None = None,
         column_mask: Tensor | None = None,
         step: Tensor | None = None,
+        scores_mask: Tensor | None = None,
     ) -> Tensor:
         """The loss of a batch; shapes in the class's documentation."""
-        scores = ops.cast(scores, "float32")
-        pairs = Pairs(ids, row_mask, column_mask)
+        scores = ops.cast(scores, self.compute_dtype)
+        pairs = Pairs(ids, joint_mask(ids, row_mask, scores_mask), column_mask)
         matched = ops.diagonal(scores)
         row_violations = self._violations(scores - matched[:, None], pairs)
         column_violations = self._violations(scores - matched[None, :], pairs)
@@ -81,7 +85,7 @@ class TripletLoss(BatchLoss):
         hardest = ops.max(violations, axis=axis)
         if self.warmup_steps == 0 or step is None:
             return hardest
-        share = ops.minimum(ops.cast(step, "float32") / self.warmup_steps, 1.0)
+        share = ops.minimum(ops.cast(step, self.compute_dtype) / self.warmup_steps, 1.0)
         return share * hardest + (1.0 - share) * ops.sum(violations, axis=axis)
 
     def get_config(self) -> dict[str, Any]:

@@ -42,7 +42,8 @@ class VSEModel(FittedModel):
     """"embedding": scores are inner products of `encode_*` outputs; "pairwise": they need both items."""
 
     def __init__(self, preprocessor: TextPreprocessor | None, region_dim: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        # The layers round what may be rounded: regions must not be, before they are standardised.
+        super().__init__(autocast=False, **kwargs)
         self.preprocessor: Any = preprocessor
         self.region_dim = region_dim
 
@@ -138,7 +139,7 @@ class VSEModel(FittedModel):
     def image_chunks(self, regions: Array, mask: Array, size: int) -> Iterator[Array]:
         """`embed_image` of ``size`` images at a time."""
         return (
-            self._image_function(regions[i : i + size].astype("float32"), mask[i : i + size]).numpy()
+            np.asarray(self._image_function(regions[i : i + size].astype("float32"), mask[i : i + size]), np.float32)
             for i in range(0, len(regions), size)
         )
 
@@ -171,7 +172,8 @@ class VSEModel(FittedModel):
         lengths = ids.row_lengths().numpy()
         order = np.argsort(lengths, kind="stable")
         function = self._text_functions[language]
-        chunks = (function(tf.gather(ids, order[i : i + size]).to_tensor()).numpy() for i in range(0, len(order), size))
+        batches = (tf.gather(ids, order[i : i + size]).to_tensor() for i in range(0, len(order), size))
+        chunks = (np.asarray(function(batch), np.float32) for batch in batches)
         return chunks, lengths, order
 
     def similarity(self, images: Array, texts: Array) -> Array:

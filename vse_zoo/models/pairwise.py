@@ -88,7 +88,7 @@ class PairwiseVSEModel(VSEModel):
             regions, region_mask = map(tf.constant, images[i : i + _IMAGES].padded(width))
             for j in range(0, len(texts), _TEXTS):
                 words, word_mask = map(tf.constant, texts[j : j + _TEXTS].padded())
-                tile = self.alignment(regions, words, region_mask=region_mask, word_mask=word_mask, feasible=True)
+                tile = self.alignment(regions, words, regions_mask=region_mask, words_mask=word_mask, feasible=True)
                 scores[i : i + _IMAGES, j : j + _TEXTS] = tile
         return scores
 

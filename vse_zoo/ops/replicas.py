@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import tensorflow as tf
+from keras import ops
 
 __all__ = ["gather_rows", "one_row_at_least", "replica_count", "share", "sum_over_replicas", "worker_count"]
 
@@ -62,8 +64,13 @@ def sum_over_replicas(value: Any) -> Any:
     return value if context is None else context.all_reduce(tf.distribute.ReduceOp.SUM, value)
 
 
-def share(loss: Tensor) -> Tensor:
-    """A replica's share of a loss that every replica computes of the global batch: Keras adds up their gradients."""
+def share(*terms: Tensor) -> Tensor:
+    """A replica's share of a loss that every replica computes of the global batch: Keras adds up their gradients.
+
+    Args:
+        terms: the scalars whose sum is the loss, of any float types; the sum has the widest of them.
+    """
+    loss = reduce(ops.add, terms)
     count = replica_count()
     return loss if count == 1 else loss / count
 

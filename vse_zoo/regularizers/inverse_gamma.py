@@ -27,7 +27,7 @@ class InverseGamma(keras.regularizers.Regularizer):
         gamma: any shape.
 
     Returns:
-        A float32 scalar.
+        A scalar, float32 or, for float64 weights, float64.
     """
 
     def __init__(self, strength: float = 0.05, threshold: float = 0.1) -> None:
@@ -38,7 +38,8 @@ class InverseGamma(keras.regularizers.Regularizer):
 
     def __call__(self, gamma: Tensor) -> Tensor:
         """The penalty; shapes in the class's documentation."""
-        gamma = ops.cast(gamma, "float32")
+        gamma = ops.convert_to_tensor(gamma)
+        gamma = ops.cast(gamma, keras.backend.result_type(gamma.dtype, "float32"))
         # At 0 either way is outwards; ops.abs would have gradient 0 there.
         size = ops.where(gamma < 0, -gamma, gamma)
         outside = ops.maximum(size, self.threshold)

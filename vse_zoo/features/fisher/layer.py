@@ -11,6 +11,8 @@ import tensorflow as tf
 
 from vse_zoo.errors import DataError
 from vse_zoo.features.fisher.mixture import Mixture
+from vse_zoo.layers.full_precision import FullPrecisionLayer
+from vse_zoo.layers.masking import zero_masked
 from vse_zoo.layers.normalization import l2_normalize
 
 __all__ = ["FisherVectors"]
@@ -19,7 +21,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class FisherVectors(keras.layers.Layer):
+class FisherVectors(FullPrecisionLayer):
     """The gradient of a sentence's mean log-likelihood under each mixture, power and L2 normalised.
 
     With γ_k(x) the responsibility of component k and the mean over the sentence's known words, a mixture gives for each
@@ -38,17 +40,19 @@ class FisherVectors(keras.layers.Layer):
 
     Call arguments:
         ids: (B, T) int32 word ids. Id 0 is padding; it and words without a vector count as nothing.
+        mask: (B, T) bool, False on further padding. By default it is the Keras mask that ``ids`` carry, if any.
 
     Returns:
         (B, M·2·K·D) float32: mixture by mixture, the gradients by the locations (K, D) before those by the scales
-        (K, D). A sentence without known words is zero. No gradient flows back into the mixtures.
+        (K, D). A sentence without known words is zero. No gradient flows back into the mixtures. A float64 policy
+        changes the dtype to float64; the vectors are computed in float32 all the same.
     """
 
     def __init__(
         self, vocabulary_size: int, word_dim: int, components: int = 30, mixtures: int = 2, **kwargs: Any
     ) -> None:
         # Word vectors rounded to float16 would move words between components.
-        super().__init__(autocast=False, **kwargs)
+        super().__init__(**kwargs)
         if min(vocabulary_size, word_dim, components, mixtures) < 1:
             found = f"{vocabulary_size}, {word_dim}, {components} and {mixtures}"
             raise ValueError(f"vocabulary_size, word_dim, components and mixtures must be at least 1, got {found}.")
@@ -69,9 +73,7 @@ class FisherVectors(keras.layers.Layer):
         self.built = True
 
     def _constant(self, name: str, shape: tuple[int, ...], initializer: Any, dtype: str = "float32") -> Any:
-        return self.add_weight(
-            shape=shape, initializer=initializer, dtype=dtype, trainable=False, autocast=False, name=name
-        )
+        return self.add_weight(shape=shape, initializer=initializer, dtype=dtype, trainable=False, name=name)
 
     @property
     def size(self) -> int:
@@ -105,11 +107,15 @@ class FisherVectors(keras.layers.Layer):
         self.scales.assign(np.stack([mixture.scales for mixture in mixtures]))
         self.gaussian.assign(np.stack([mixture.gaussian for mixture in mixtures]))
 
-    def call(self, ids: Tensor) -> Tensor:
+    def call(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Fisher vectors of the sentences; shapes in the class's documentation."""
-        gradients = tf.stop_gradient(self.gradients(tf.cast(ids, tf.int32)))
+        gradients = tf.stop_gradient(self.gradients(tf.cast(zero_masked(ids, mask), tf.int32)))
         vectors = l2_normalize(tf.sign(gradients) * tf.sqrt(tf.abs(gradients)))
-        return tf.reshape(vectors, (-1, self.size))
+        return tf.cast(tf.reshape(vectors, (-1, self.size)), self.compute_dtype)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, int]:
+        """The shape of the Fisher vectors."""
+        return (input_shape[0], self.size)
 
     # As one graph: operation by operation, one sentence takes 0.2 s instead of 5 ms.
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)])

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from vse_zoo.errors import DataError, located
+from vse_zoo.layers.masking import zero_masked
 
 __all__ = ["ContextualWords"]
 
@@ -29,9 +30,11 @@ class ContextualWords(keras.layers.Layer):
 
     Call arguments:
         ids: (B, T) int32, 0 = padding, n + 1 for piece n (`PiecePreprocessor`).
+        mask: (B, T) bool, False on further padding, which comes after the pieces. By default it is the Keras mask that
+            ``ids`` carry, if any.
 
     Returns:
-        (B, T, D), the states of the pieces alone; zero at padding.
+        (B, T, D), the states of the pieces alone; zero at padding. They carry the Keras mask of the pieces.
     """
 
     def __init__(self, backbone: Any, start_id: int, end_id: int, trainable: bool = False, **kwargs: Any) -> None:
@@ -84,8 +87,9 @@ class ContextualWords(keras.layers.Layer):
         """Nothing to create: the backbone has its weights."""
         self.built = True
 
-    def call(self, ids: Tensor, training: bool = False) -> Tensor:
+    def call(self, ids: Tensor, mask: Tensor | None = None, training: bool = False) -> Tensor:
         """The states of a batch of sentences; shapes in the class's documentation."""
+        ids = zero_masked(ids, mask)
         real = ops.not_equal(ids, 0)
         lengths = ops.sum(ops.cast(real, "int32"), axis=1, keepdims=True)
         # The end takes the place after the last piece: where padding begins, or the one added here.
@@ -103,7 +107,11 @@ class ContextualWords(keras.layers.Layer):
 
     def compute_mask(self, ids: Tensor, previous_mask: Tensor | None = None) -> Tensor:
         """(B, T), True on pieces."""
-        return ops.not_equal(ids, 0)
+        return ops.not_equal(zero_masked(ids, previous_mask), 0)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape (B, T, D) of the pieces' states."""
+        return (*input_shape, self.dim)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

@@ -7,7 +7,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from vse_zoo.layers import ContextAttention
+from vse_zoo.layers import ContextAttention, Standardization
+from vse_zoo.layers.full_precision import full_precision
+from vse_zoo.layers.masking import zero_masked
 
 __all__ = ["RegionEncoder", "SentenceEncoder"]
 
@@ -23,10 +25,19 @@ class _AttendedEncoder(keras.layers.Layer):
         self.heads = heads
         self.attention_dim = attention_dim
         self.dropout = dropout
-        self.attention = ContextAttention(heads, attention_dim, name="attention")
-        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
-        self.item_dropout = keras.layers.Dropout(dropout, name="item_dropout")
+        policy = {"dtype": self.dtype_policy}
+        self.attention = ContextAttention(heads, attention_dim, name="attention", **policy)
+        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout", **policy)
+        self.item_dropout = keras.layers.Dropout(dropout, name="item_dropout", **policy)
         self.supports_masking = True
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape (B, K, H) of the heads."""
+        return (input_shape[0], self.heads, self.units)
+
+    def _spec(self, inputs: Tensor, return_weights: bool) -> Any:
+        items = keras.KerasTensor((*inputs.shape[:2], self.units), dtype=self.compute_dtype)
+        return self.attention.compute_output_spec(items, return_weights=return_weights)
 
     def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
         """The heads need no mask: every head exists."""
@@ -36,6 +47,16 @@ class _AttendedEncoder(keras.layers.Layer):
         """The constructor's arguments."""
         names = ("units", "heads", "attention_dim", "dropout")
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}
+
+
+class _OwnStandardization(Standardization):
+    """Its weights lie in weight files as those of the `RegionEncoder` that has it, where they have always been."""
+
+    def save_own_variables(self, store: Any) -> None:
+        pass
+
+    def load_own_variables(self, store: Any) -> None:
+        pass
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
@@ -72,27 +93,26 @@ class RegionEncoder(_AttendedEncoder):
         power: float = 1.0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(units, heads, attention_dim, dropout, **kwargs)
+        # Regions rounded before they are standardised would lose what tells them apart.
+        super().__init__(units, heads, attention_dim, dropout, autocast=False, **kwargs)
         if not 0 < power <= 1:
             raise ValueError(f"power: found {power}, expected a number above 0, up to 1.")
         self.activation = activation
         self.power = power
-        self.perceptron = keras.layers.Dense(units, activation=activation, name="perceptron")
+        self.perceptron = keras.layers.Dense(units, activation=activation, name="perceptron", dtype=self.dtype_policy)
+        self.standardization = _OwnStandardization(name="standardization", dtype=self.dtype_policy)
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Creates the standardisation, the perceptron and the attention for (B, R, D) regions."""
-        dim = input_shape[-1]
-        self.mean = self.add_weight(shape=(dim,), initializer="zeros", trainable=False, name="mean")
-        self.scale = self.add_weight(shape=(dim,), initializer="ones", trainable=False, name="scale")
+        self.standardization.build(input_shape)
+        self.mean, self.scale = self.standardization.mean, self.standardization.scale
         self.perceptron.build(input_shape)
         self.attention.build((*input_shape[:-1], self.units))
         self.built = True
 
     def adapt(self, regions: Any, mask: Any) -> None:
         """Sets the standardisation to the mean and deviation of real regions: (N, R, D) float, (N, R) bool."""
-        items = ops.convert_to_numpy(self._raised(regions))[ops.convert_to_numpy(mask)]
-        self.mean.assign(items.mean(axis=0))
-        self.scale.assign(1.0 / (items.std(axis=0) + 1e-3))
+        self.standardization.adapt(ops.convert_to_numpy(self._raised(regions))[ops.convert_to_numpy(mask)])
 
     def call(
         self, regions: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
@@ -102,16 +122,21 @@ class RegionEncoder(_AttendedEncoder):
 
     def items(self, regions: Tensor, training: bool = False) -> Tensor:
         """What the heads attend to: (B, R, D) regions to (B, R, H)."""
-        items = (ops.cast(self._raised(regions), self.compute_dtype) - self.mean) * self.scale
-        items = self.perceptron(self.input_dropout(items, training=training))
-        return self.item_dropout(items, training=training)
+        items = self.input_dropout(self.standardization(self._raised(regions)), training=training)
+        return self.item_dropout(self.perceptron(items), training=training)
+
+    def compute_output_spec(
+        self, regions: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
+    ) -> Any:
+        """Shapes and dtypes of what `call` returns."""
+        return self._spec(regions, return_weights)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "activation": self.activation, "power": self.power}
 
     def _raised(self, regions: Tensor) -> Tensor:
-        items = ops.cast(regions, "float32")
+        items = ops.cast(regions, full_precision(self.dtype_policy).compute_dtype)
         return items if self.power == 1 else ops.sign(items) * ops.power(ops.abs(items), self.power)
 
 
@@ -132,6 +157,7 @@ class SentenceEncoder(_AttendedEncoder):
 
     Call arguments:
         ids: (B, T) int32, 0 = padding; or (B, T, D) float, the vectors themselves, all zeros = padding.
+        mask: (B, T) bool, False on further padding. By default it is the Keras mask that ``ids`` carry, if any.
         return_weights: also return the attention weights (B, K, T).
 
     Returns:
@@ -163,10 +189,12 @@ class SentenceEncoder(_AttendedEncoder):
         self.train_words = train_words
         self.words: Any = None
         if vocabulary_size is not None:
-            self.words = keras.layers.Embedding(vocabulary_size, word_dim, trainable=train_words, name="words")
+            self.words = keras.layers.Embedding(
+                vocabulary_size, word_dim, trainable=train_words, name="words", dtype=self.dtype_policy
+            )
         # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
-        lstm = keras.layers.LSTM(units // 2, return_sequences=True, use_cudnn=False)
-        self.recurrence = keras.layers.Bidirectional(lstm, name="recurrence")
+        lstm = keras.layers.LSTM(units // 2, return_sequences=True, use_cudnn=False, dtype=self.dtype_policy)
+        self.recurrence = keras.layers.Bidirectional(lstm, name="recurrence", dtype=self.dtype_policy)
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Creates the word vectors, the LSTM and the attention for (B, T) ids or (B, T, D) vectors."""
@@ -176,9 +204,11 @@ class SentenceEncoder(_AttendedEncoder):
         self.attention.build((*input_shape[:2], self.units))
         self.built = True
 
-    def call(self, ids: Tensor, training: bool = False, return_weights: bool = False) -> Tensor:
+    def call(
+        self, ids: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
+    ) -> Tensor:
         """Encodes a batch of sentences; shapes in the class's documentation."""
-        states, mask = self.states(ids, training)
+        states, mask = self.states(zero_masked(ids, mask), training)
         return self.attention(states, mask=mask, return_weights=return_weights)
 
     def states(self, ids: Tensor, training: bool = False) -> tuple[Tensor, Tensor]:
@@ -193,6 +223,12 @@ class SentenceEncoder(_AttendedEncoder):
         states = self.item_dropout(states, training=training)
         # The word vectors have had their dropout.
         return (states + vectors if self.word_skip else states), mask
+
+    def compute_output_spec(
+        self, ids: Tensor, mask: Tensor | None = None, training: bool = False, return_weights: bool = False
+    ) -> Any:
+        """Shapes and dtypes of what `call` returns."""
+        return self._spec(ids, return_weights)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

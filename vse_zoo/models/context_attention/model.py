@@ -94,11 +94,11 @@ class ContextAttentionVSE(VSEModel):
         self.region_activation = region_activation
         self.region_power = region_power
         self.word_skip = word_skip
-        self.ranking_loss = ranking_loss or TripletLoss()
-        self.diversity_loss = diversity_loss or DiversityLoss()
+        self.ranking_loss = ranking_loss or TripletLoss(dtype=self.dtype_policy)
+        self.diversity_loss = diversity_loss or DiversityLoss(dtype=self.dtype_policy)
         self.language_weight = language_weight
         self.diversity_weight = diversity_weight
-        attended: dict[str, Any] = {"units": units, "heads": heads, "dropout": dropout}
+        attended: dict[str, Any] = {"units": units, "heads": heads, "dropout": dropout, "dtype": self.dtype_policy}
         attended["attention_dim"] = self.attention_dim
         self.image_encoder = RegionEncoder(
             **attended, activation=region_activation, power=region_power, name="image_encoder"
@@ -150,7 +150,7 @@ class ContextAttentionVSE(VSEModel):
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Tensor:
         """Eq. 4 of the paper, over the batches of all replicas; its parts are updated as metrics."""
-        regularization = sum(self.losses)
+        regularization = self.losses
         views = {name: gather_rows(heads) for name, heads in y_pred.items()}
         ids = gather_rows(x["image_id"])
         present = {"image": ops.ones_like(ids, dtype="bool")}
@@ -162,15 +162,16 @@ class ContextAttentionVSE(VSEModel):
         }
         for name, value in parts.items():
             self.loss_parts[name].update_state(value)
-        pairs = parts["ranking"] + self.language_weight * parts["language_ranking"]
-        return share(pairs + self.diversity_weight * parts["diversity"] + regularization)
+        weights = {"ranking": 1.0, "language_ranking": self.language_weight, "diversity": self.diversity_weight}
+        return share(*(weights[name] * value for name, value in parts.items()), *regularization)
 
     def _ranking(self, ids: Tensor, views: Any, present: Any, pairs: list[tuple[str, str]]) -> Tensor:
         step = self.optimizer.iterations if getattr(self, "optimizer", None) else None
         total = ops.zeros(())
         for row, column in pairs:
             scores = ops.matmul(_embedding(views[row]), ops.transpose(_embedding(views[column])))
-            total += self.ranking_loss(scores, ids, row_mask=present[row], column_mask=present[column], step=step)
+            masks = {"row_mask": present[row], "column_mask": present[column]}
+            total = ops.add(total, self.ranking_loss(scores, ids, **masks, step=step))
         return total
 
     def _diversity(self, views: Any, present: Any) -> Tensor:
@@ -179,7 +180,7 @@ class ContextAttentionVSE(VSEModel):
             return total
         for view, other in combinations_with_replacement(views, 2):
             mask = ops.logical_and(present[view], present[other])
-            total += self.diversity_loss(views[view], views[other], mask=mask)
+            total = ops.add(total, self.diversity_loss(views[view], views[other], mask=mask))
         return total
 
     def attend_image(self, regions: np.ndarray, region_mask: np.ndarray | None = None) -> np.ndarray:

@@ -8,6 +8,8 @@ import keras
 from keras import ops
 
 from vse_zoo.layers import Standardization, l2_normalize
+from vse_zoo.layers.full_precision import full_precision
+from vse_zoo.layers.masking import zero_masked
 
 __all__ = ["RegionMap", "WordEncoder"]
 
@@ -31,19 +33,21 @@ class RegionMap(keras.layers.Layer):
         mask: (B, R) bool, True on real regions.
 
     Returns:
-        (B, R, E) float32; padding is zero.
+        (B, R, E) float32, or float64 under a float64 policy; padding is zero.
     """
 
     def __init__(self, units: int, dropout: float = 0.0, context: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        # Regions rounded before they are standardised would lose what tells them apart.
+        super().__init__(autocast=False, **kwargs)
         self.units = units
         self.dropout = dropout
         self.context = context
-        self.standardization = Standardization(name="standardization")
-        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
-        self.projection = keras.layers.Dense(units, name="projection")
+        policy = {"dtype": self.dtype_policy}
+        self.standardization = Standardization(name="standardization", **policy)
+        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout", **policy)
+        self.projection = keras.layers.Dense(units, name="projection", **policy)
         if context:
-            self.context_projection = keras.layers.Dense(units, use_bias=False, name="context_projection")
+            self.context_projection = keras.layers.Dense(units, use_bias=False, name="context_projection", **policy)
         self.supports_masking = True
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
@@ -64,8 +68,16 @@ class RegionMap(keras.layers.Layer):
         vectors = self.projection(items)
         if self.context:
             vectors += self.context_projection(_mean(items, mask))
-        vectors = l2_normalize(vectors)
-        return vectors if mask is None else ops.where(ops.expand_dims(mask, -1), vectors, 0.0)
+        return zero_masked(l2_normalize(vectors), mask)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape (B, R, E) of the regions' vectors."""
+        return (*input_shape[:-1], self.units)
+
+    def compute_output_spec(self, regions: Tensor, mask: Tensor | None = None, training: bool = False) -> Any:
+        """Shape and dtype of the regions' vectors."""
+        dtype = full_precision(self.dtype_policy).compute_dtype
+        return keras.KerasTensor(self.compute_output_shape(regions.shape), dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
@@ -76,7 +88,7 @@ def _mean(items: Tensor, mask: Tensor | None) -> Tensor:
     """(B, R, D) and (B, R) to the mean of the real items, (B, 1, D); zero where there is none."""
     if mask is None:
         return ops.mean(items, axis=1, keepdims=True)
-    weights = ops.cast(ops.expand_dims(mask, -1), items.dtype)
+    weights = ops.cast(ops.expand_dims(ops.cast(mask, "bool"), -1), items.dtype)
     total = ops.sum(items * weights, axis=1, keepdims=True)
     return total / ops.maximum(ops.sum(weights, axis=1, keepdims=True), 1.0)
 
@@ -94,9 +106,11 @@ class WordEncoder(keras.layers.Layer):
 
     Call arguments:
         ids: (B, T) int32, 0 = padding.
+        mask: (B, T) bool, False on further padding. By default it is the Keras mask that ``ids`` carry, if any.
 
     Returns:
-        (B, T, E) float32; padding is zero.
+        (B, T, E) float32, or float64 under a float64 policy; padding is zero. The states carry the Keras mask of the
+        words.
     """
 
     def __init__(
@@ -116,11 +130,12 @@ class WordEncoder(keras.layers.Layer):
         self.units = units
         self.dropout = dropout
         self.word_skip = word_skip
-        self.words = keras.layers.Embedding(vocabulary_size, word_dim, name="words")
-        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout")
+        policy = {"dtype": self.dtype_policy}
+        self.words = keras.layers.Embedding(vocabulary_size, word_dim, name="words", **policy)
+        self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout", **policy)
         # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
-        gru = keras.layers.GRU(units, return_sequences=True, use_cudnn=False)
-        self.recurrence = keras.layers.Bidirectional(gru, merge_mode="ave", name="recurrence")
+        gru = keras.layers.GRU(units, return_sequences=True, use_cudnn=False, **policy)
+        self.recurrence = keras.layers.Bidirectional(gru, merge_mode="ave", name="recurrence", **policy)
         self.supports_masking = True
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
@@ -129,17 +144,26 @@ class WordEncoder(keras.layers.Layer):
         self.recurrence.build((*input_shape, self.word_dim))
         self.built = True
 
-    def call(self, ids: Tensor, training: bool = False) -> Tensor:
+    def call(self, ids: Tensor, mask: Tensor | None = None, training: bool = False) -> Tensor:
         """Encodes a batch of sentences; shapes in the class's documentation."""
+        ids = zero_masked(ids, mask)
         mask = ops.not_equal(ids, 0)
         vectors = self.input_dropout(self.words(ids), training=training)
         states = self.recurrence(vectors, mask=mask, training=training)
-        states = l2_normalize(states + vectors if self.word_skip else states)
-        return ops.where(ops.expand_dims(mask, -1), states, 0.0)
+        return zero_masked(l2_normalize(states + vectors if self.word_skip else states), mask)
 
-    def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
-        """Padding is zero; who needs the mask has the ids."""
-        return
+    def compute_mask(self, ids: Tensor, previous_mask: Tensor | None = None) -> Tensor:
+        """(B, T), True on words."""
+        return ops.not_equal(zero_masked(ids, previous_mask), 0)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """The shape (B, T, E) of the words' states."""
+        return (*input_shape, self.units)
+
+    def compute_output_spec(self, ids: Tensor, mask: Tensor | None = None, training: bool = False) -> Any:
+        """Shape and dtype of the words' states."""
+        dtype = full_precision(self.dtype_policy).compute_dtype
+        return keras.KerasTensor(self.compute_output_shape(ids.shape), dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

@@ -68,16 +68,18 @@ class TransportVSE(PairwiseVSEModel):
         language_weight: float = 0.0,
         **kwargs: Any,
     ) -> None:
-        alignment = AlignmentSimilarity(transport_weight, aggregation, reduction, beta, iterations, name="alignment")
+        policy = {"dtype": keras.dtype_policies.get(kwargs.get("dtype"))}
+        options = (transport_weight, aggregation, reduction, beta, iterations)
+        alignment = AlignmentSimilarity(*options, name="alignment", **policy)
         super().__init__(preprocessor, region_dim, alignment, **kwargs)
         self.units = units
         self.word_dim = word_dim
         self.dropout = dropout
         self.word_skip = word_skip
         self.region_context = region_context
-        self.ranking_loss = ranking_loss or TripletLoss()
+        self.ranking_loss = ranking_loss or TripletLoss(**policy)
         self.language_weight = language_weight
-        self.image_encoder = RegionMap(units, dropout, region_context, name="image_encoder")
+        self.image_encoder = RegionMap(units, dropout, region_context, name="image_encoder", **policy)
         self.text_encoders = {
             language: WordEncoder(
                 len(preprocessor.vocabulary(language)),
@@ -86,6 +88,7 @@ class TransportVSE(PairwiseVSEModel):
                 dropout,
                 word_skip,
                 name=f"text_encoder_{language}",
+                **policy,
             )
             for language in preprocessor.languages
         }
@@ -116,7 +119,7 @@ class TransportVSE(PairwiseVSEModel):
         """Scores of this replica's rows with the columns of all replicas: so they divide the work among them."""
         vectors, mask = map(gather_rows, columns)
         regions, region_mask = map(one_row_at_least, rows)
-        return self.alignment(regions, vectors, region_mask=region_mask, word_mask=mask)[: ops.shape(rows[0])[0]]
+        return self.alignment(regions, vectors, regions_mask=region_mask, words_mask=mask)[: ops.shape(rows[0])[0]]
 
     def embed_image(self, regions: Tensor, region_mask: Tensor) -> Tensor:
         """(B, R, D) regions and (B, R) mask to (B, R, E) unit vectors."""
@@ -130,7 +133,7 @@ class TransportVSE(PairwiseVSEModel):
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Tensor:
         """The ranking loss of every language, and γ times that of every two, over the batches of all replicas."""
-        loss = sum(self.losses) + ops.zeros(())
+        terms = [ops.zeros(()), *self.losses]
         ids = gather_rows(x["image_id"])
         present = {"image": ops.ones_like(ids, dtype="bool")}
         present |= {language: gather_rows(mask) for language, mask in x["text_mask"].items()}
@@ -138,8 +141,8 @@ class TransportVSE(PairwiseVSEModel):
         for name, row, column in self._pairs():
             masks = {"row_mask": present[row], "column_mask": present[column]}
             ranking = self.ranking_loss(gather_rows(y_pred[name]), ids, **masks, step=step)
-            loss += ranking if row == "image" else self.language_weight * ranking
-        return share(loss)
+            terms.append(ranking if row == "image" else self.language_weight * ranking)
+        return share(*terms)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

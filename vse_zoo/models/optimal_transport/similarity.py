@@ -7,8 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from vse_zoo.layers.set_similarity import SetSimilarity, mask_of
 from vse_zoo.ops import set_scores
-from vse_zoo.ops.transport import check_solver
 
 __all__ = ["AlignmentSimilarity"]
 
@@ -16,7 +16,7 @@ Tensor = Any
 
 
 @keras.saving.register_keras_serializable(package="vse_zoo")
-class AlignmentSimilarity(keras.layers.Layer):
+class AlignmentSimilarity(SetSimilarity):
     """``S = S_cos + λ S_OT``, both of one computation of the inner products.
 
     ``S_cos`` is ``Σ_m max_k s_km`` ("text_image") or ``Σ_k max_m s_km`` ("image_text"), or the mean instead of the sum.
@@ -31,11 +31,14 @@ class AlignmentSimilarity(keras.layers.Layer):
     Call arguments:
         regions: (N, R, E) unit vectors.
         words: (M, T, E) unit vectors.
-        region_mask: (N, R) bool; word_mask: (M, T) bool.
+        regions_mask: (N, R) bool, True on real regions. By default it is the Keras mask that ``regions`` carries, and
+            without one all regions are real.
+        words_mask: (M, T) bool, the same for words.
         feasible: round the plans so that their marginals are exact, as everywhere but in training.
+        region_mask, word_mask: older names of the two masks. A mask under its older name comes first.
 
     Returns:
-        (N, M) float32.
+        (N, M) float32. A float64 policy changes the dtype to float64; the scores are computed in float32 all the same.
     """
 
     def __init__(
@@ -47,29 +50,32 @@ class AlignmentSimilarity(keras.layers.Layer):
         iterations: int = 20,
         **kwargs: Any,
     ) -> None:
-        super().__init__(autocast=False, **kwargs)
-        check_solver(beta, iterations)
+        super().__init__(beta, iterations, **kwargs)
         if aggregation not in ("text_image", "image_text") or reduction not in ("sum", "mean"):
             expected = "'text_image' or 'image_text', and 'sum' or 'mean'"
             raise ValueError(f"aggregation, reduction: found {aggregation!r}, {reduction!r}; expected {expected}.")
         self.transport_weight = transport_weight
         self.aggregation = aggregation
         self.reduction = reduction
-        self.beta = beta
-        self.iterations = iterations
-        self.supports_masking = True
-        self.built = True
 
     def call(
-        self, regions: Tensor, words: Tensor, region_mask: Tensor, word_mask: Tensor, feasible: bool = False
+        self,
+        regions: Tensor,
+        words: Tensor,
+        regions_mask: Tensor | None = None,
+        words_mask: Tensor | None = None,
+        feasible: bool = False,
+        region_mask: Tensor | None = None,
+        word_mask: Tensor | None = None,
     ) -> Tensor:
         """Scores of all pairs; shapes in the class's documentation."""
+        regions_mask, words_mask = mask_of(regions, region_mask, regions_mask), mask_of(words, word_mask, words_mask)
         by_word = self.aggregation == "text_image"
         found = set_scores(
             regions,
-            region_mask,
+            regions_mask,
             words,
-            word_mask,
+            words_mask,
             by_word=by_word,
             transport=self.transport_weight != 0,
             beta=self.beta,
@@ -78,13 +84,9 @@ class AlignmentSimilarity(keras.layers.Layer):
         )
         best = found.best
         if self.reduction == "mean":
-            counts = tf.reduce_sum(tf.cast(word_mask if by_word else region_mask, tf.float32), axis=1)
+            counts = tf.reduce_sum(tf.cast(words_mask if by_word else regions_mask, tf.float32), axis=1)
             best = best / tf.maximum(counts[None, :] if by_word else counts[:, None], 1.0)
-        return best + self.transport_weight * found.transport
-
-    def compute_mask(self, inputs: Tensor, previous_mask: Tensor | None = None) -> None:
-        """Scores need no mask."""
-        return
+        return tf.cast(best + self.transport_weight * found.transport, self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

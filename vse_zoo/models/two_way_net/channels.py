@@ -74,19 +74,20 @@ class Architecture:
             raise ValueError(f"parts must have {maps} numbers, one for each map, got {list(parts)}.")
         return cls(tuple(layer_sizes), position, parts, **options)
 
-    def map(self, number: int, units: int) -> TiedDense | LocallyDense:
-        """Map ``number`` (from 0) to ``units``."""
+    def map(self, number: int, units: int, dtype: Any = None) -> TiedDense | LocallyDense:
+        """Map ``number`` (from 0) to ``units``, with a dtype policy."""
         options: dict[str, Any] = {
             "tied": self.tied,
             "kernel_regularizer": keras.regularizers.L2(self.weight_decay),
             "name": f"map_{number + 1}",
+            "dtype": dtype,
         }
         if self.parts[number] == 1:
             return TiedDense(units, **options)
         return LocallyDense(units, self.parts[number], **options)
 
-    def norm(self, number: int) -> LeakyBatchNorm:
-        """Activation and normalisation of hidden layer ``number`` (from 0)."""
+    def norm(self, number: int, dtype: Any = None) -> LeakyBatchNorm:
+        """Activation and normalisation of hidden layer ``number`` (from 0), with a dtype policy."""
         return LeakyBatchNorm(
             self.batch_norm,
             self.negative_slope,
@@ -94,7 +95,13 @@ class Architecture:
             momentum=self.momentum,
             synchronized=self.synchronized,
             name=f"norm_{number + 1}",
+            dtype=dtype,
         )
+
+    def dropout_layer(self, number: int, dtype: Any = None) -> TiedDropout | keras.layers.Dropout:
+        """Dropout of hidden layer ``number`` (from 0), with a dtype policy."""
+        kind = TiedDropout if self.tied_dropout else keras.layers.Dropout
+        return kind(self.dropout, name=f"dropout_{number + 1}", dtype=dtype)
 
 
 class Channels(keras.layers.Layer):
@@ -120,9 +127,10 @@ class Channels(keras.layers.Layer):
         self.architecture = architecture
         self.sizes = (x_dim, *architecture.layer_sizes, y_dim)
         hidden = range(len(architecture.layer_sizes))
-        self.maps = [architecture.map(number, units) for number, units in enumerate(self.sizes[1:])]
-        self.norms = [architecture.norm(number) for number in hidden]
-        self.dropouts = [_dropout(architecture, number) for number in hidden]
+        dtype = self.dtype_policy
+        self.maps = [architecture.map(number, units, dtype) for number, units in enumerate(self.sizes[1:])]
+        self.norms = [architecture.norm(number, dtype) for number in hidden]
+        self.dropouts = [architecture.dropout_layer(number, dtype) for number in hidden]
 
     def build(self, *_: Any) -> None:
         """Creates all weights; the sizes are the constructor's."""
@@ -173,8 +181,3 @@ class Channels(keras.layers.Layer):
             dropout.draw(batch, units)
             for dropout, units in zip(self.dropouts, self.architecture.layer_sizes, strict=True)
         ]
-
-
-def _dropout(architecture: Architecture, number: int) -> keras.layers.Layer:
-    kind = TiedDropout if architecture.tied_dropout else keras.layers.Dropout
-    return kind(architecture.dropout, name=f"dropout_{number + 1}")

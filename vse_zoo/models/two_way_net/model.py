@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import keras
@@ -96,28 +96,28 @@ class TwoWayNet(VSEModel):
         _check_text(preprocessor, sentences, y_dim)
         self.options = architecture
         self.layer_sizes = tuple(layer_sizes)
+        policy: dict[str, Any] = {"dtype": self.dtype_policy}
         self.x_dim = x_dim
         self.y_dim = y_dim
         self.sentences: Any = sentences
         self.reconstruction_weight = reconstruction_weight
         self.mid_weight = mid_weight
         self.canonical_weight = canonical_weight
-        self.canonical = canonical or CanonicalDistance()
+        self.canonical = canonical or CanonicalDistance(**policy)
         self.decorrelation_weight = decorrelation_weight
-        self.decorrelation = decorrelation or Decorrelation()
+        self.decorrelation = decorrelation or Decorrelation(**policy)
         self.ranking_weight = ranking_weight
-        self.ranking_loss = ranking_loss or ContrastiveLoss()
-        self.distance = SquaredDistance()
+        self.ranking_loss = ranking_loss or ContrastiveLoss(**policy)
+        self.distance = SquaredDistance(**policy)
         self.y_components = y_components
         self.y_ridge = y_ridge
         self.input_dropout = input_dropout
-        self.scale_x = Standardization(name="scale_x")
-        self.scale_y = (
-            Whitening(y_components, y_ridge, name="scale_y") if y_components else Standardization(name="scale_y")
-        )
-        self.drop = keras.layers.Dropout(input_dropout, name="input_dropout")
+        self.scale_x = Standardization(name="scale_x", **policy)
+        scale_y = partial(Whitening, y_components, y_ridge) if y_components else Standardization
+        self.scale_y = scale_y(name="scale_y", **policy)
+        self.drop = keras.layers.Dropout(input_dropout, name="input_dropout", **policy)
         shape = Architecture.of(layer_sizes, **architecture)
-        self.channels = Channels(shape, x_dim, y_components or y_dim, name="channels")
+        self.channels = Channels(shape, x_dim, y_components or y_dim, name="channels", **policy)
         optional = [name for name in ("canonical", "ranking") if getattr(self, f"{name}_weight")]
         names = ("reconstruction_x", "reconstruction_y", "mid", "decorrelation", *optional)
         self.loss_parts = {part: keras.metrics.Mean(part) for part in names}
@@ -156,7 +156,7 @@ class TwoWayNet(VSEModel):
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Tensor:
         """The compound loss, over the batches of all replicas; its parts are updated as metrics."""
-        regularization = sum(self.losses)
+        regularization = self.losses
         h, g = gather_rows(y_pred["h"]), gather_rows(y_pred["g"])
         parts = {
             "reconstruction_x": self._reconstruction(y_pred["x"], y_pred["x_reconstructed"]),
@@ -170,7 +170,7 @@ class TwoWayNet(VSEModel):
             parts["ranking"] = self._ranking(x, h, g)
         for name, value in parts.items():
             self.loss_parts[name].update_state(value)
-        return share(sum(self._weight(name) * value for name, value in parts.items()) + regularization)
+        return share(*(self._weight(name) * value for name, value in parts.items()), *regularization)
 
     def _reconstruction(self, view: Tensor, reconstructed: Tensor) -> Tensor:
         # Distances are gathered, not the views, which are wide.
@@ -272,12 +272,12 @@ def _pooled(regions: Tensor, mask: Tensor) -> Tensor:
 
 def _unit(vectors: Tensor) -> Tensor:
     """Rows centred and scaled to unit length, so that products of them are correlations."""
-    vectors = ops.cast(vectors, "float32")
+    vectors = ops.cast(vectors, keras.backend.result_type(vectors.dtype, "float32"))
     return l2_normalize(vectors - ops.mean(vectors, axis=-1, keepdims=True))
 
 
 def _correlations_ready(vectors: Array) -> Array:
-    return ops.convert_to_numpy(_unit(np.asarray(vectors)))
+    return ops.convert_to_numpy(_unit(np.asarray(vectors, np.float32)))
 
 
 def _check_text(preprocessor: TextPreprocessor | None, sentences: FisherVectors | None, y_dim: int) -> None:

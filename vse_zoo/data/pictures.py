@@ -15,7 +15,7 @@ from vse_zoo.images import load_image
 __all__ = ["open_picture"]
 
 
-def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image.Image:
+def open_picture(image_source: dict[str, Any], name: str, folder: Path, side: int | None = None) -> Image.Image:
     """The picture ``name`` in RGB.
 
     Args:
@@ -23,6 +23,7 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
             ``{"kind": "none"}`` there is no picture to open.
         name: a path below the root, or a scene's name.
         folder: the dataset folder, which a relative root starts from.
+        side: as in `vse_zoo.images.load_image`, for files.
 
     Raises:
         ImageError: the picture can't be read, or its name leads out of the root.
@@ -35,4 +36,4 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
     root = folder / Path(image_source["root"]).expanduser()
     if leads_out(name):
         raise ImageError(located(name, f"the name leads out of the image folder {root}."))
-    return load_image(root / name)
+    return load_image(root / name, side)

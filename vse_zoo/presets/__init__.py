@@ -8,6 +8,18 @@ from vse_zoo.presets.integrity import check, record_hashes
 from vse_zoo.presets.loading import languages, load, metadata
 from vse_zoo.presets.locations import names, resolve
 from vse_zoo.presets.publishing import upload
+from vse_zoo.presets.regions import trained_on
 from vse_zoo.presets.saving import save
 
-__all__ = ["check", "languages", "load", "metadata", "names", "record_hashes", "resolve", "save", "upload"]
+__all__ = [
+    "check",
+    "languages",
+    "load",
+    "metadata",
+    "names",
+    "record_hashes",
+    "resolve",
+    "save",
+    "trained_on",
+    "upload",
+]

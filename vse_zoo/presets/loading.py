@@ -14,6 +14,7 @@ from vse_zoo.presets.allowed import check_classes
 from vse_zoo.presets.integrity import RECORD, check
 from vse_zoo.presets.layout import CONFIG, COPIED, METADATA, PREPROCESSOR, WEIGHTS, fitting
 from vse_zoo.presets.locations import resolve
+from vse_zoo.presets.regions import note_regions
 
 __all__ = ["languages", "load", "metadata"]
 
@@ -41,6 +42,7 @@ def load(preset: str | Path, load_weights: bool = True) -> Any:
     if load_weights:
         with fitting(folder / WEIGHTS):
             model.load_weights(folder / WEIGHTS)
+    note_regions(model, metadata(folder))
     return model
 
 

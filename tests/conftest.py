@@ -51,6 +51,16 @@ def tiny_backbone() -> Any:
     return Backbone("tiny", network, lambda pixels: pixels / 128.0 - 1.0, image_size=32, grid=(2, 2))
 
 
+@pytest.fixture
+def tiny_by_name(monkeypatch: pytest.MonkeyPatch, tiny_backbone: Any) -> Any:
+    """`backbones.get` knows it as "tiny" with a grid of (2, 2)."""
+    from vse_zoo.features import backbones
+
+    get, known = backbones.get, {("tiny", (2, 2)): tiny_backbone}
+    monkeypatch.setattr(backbones, "get", lambda *asked: known[asked] if asked in known else get(*asked))
+    return tiny_backbone
+
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ"
 PIECES = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "dog", "run", "##s", "Hund", "gr", "##ün", "Stra", "##ße"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -20,7 +20,7 @@ Picture = str | Path | BinaryIO | Image.Image | np.ndarray[Any, np.dtype[np.uint
 """A file, an opened file, a Pillow image, or pixels (H, W), (H, W, 1), (H, W, 3) or (H, W, 4): grey, RGB or RGBA."""
 
 
-def is_picture(pictures: Any) -> bool:
+def is_picture(pictures: Any) -> TypeGuard[Picture]:
     """Whether this is one `Picture`, rather than several."""
     is_file = isinstance(pictures, str | Path | Image.Image) or hasattr(pictures, "read")
     return is_file or getattr(pictures, "ndim", None) in (2, 3)
@@ -44,9 +44,10 @@ def read_picture(picture: Picture, side: int | None = None, name: str = "picture
             return _rgb(ImageOps.exif_transpose(picture))
         except Exception as error:  # a file that Pillow opened is decoded only here
             raise _undecodable(name, error) from error
-    if isinstance(picture, str | Path) or hasattr(picture, "read"):
-        return load_image(picture, side, name)
-    return _rgb(Image.fromarray(_checked(picture, name)))
+    is_file = isinstance(picture, str | Path) or hasattr(picture, "read")
+    if isinstance(picture, np.ndarray) or not is_file:
+        return _rgb(Image.fromarray(_checked(picture, name)))
+    return load_image(picture, side, name)
 
 
 def load_image(source: str | Path | BinaryIO, side: int | None = None, name: str = "picture") -> Image.Image:

@@ -49,10 +49,7 @@ def test_why_picture_files_are_left_out(serve: Any, tmp_path: Path, recorded: di
     assert reason in found.left_out["encode_image_bytes"]
 
 
-def test_a_grid_completes_the_record(
-    serve: Any, tmp_path: Path, backbone: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backbones, "get", lambda name, grid: {("tiny", (2, 2)): backbone}[name, grid])
+def test_a_grid_completes_the_record(serve: Any, tmp_path: Path, tiny_by_name: Any) -> None:
     presets.save(serve("attention").model, tmp_path / "p", {"dataset": {"backbone": "tiny"}})
     assert "encode_image_bytes" in export_run(str(tmp_path / "p"), tmp_path / "out", grid=(2, 2)).signatures
 

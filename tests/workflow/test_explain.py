@@ -16,7 +16,6 @@ from PIL import Image
 from vse_zoo import cli
 from vse_zoo.data import Dataset, Record, write_dataset
 from vse_zoo.errors import ConfigError, DataError, EvaluationError, PresetError
-from vse_zoo.features import Backbone, backbones
 from vse_zoo.models.alignment import Alignment
 from vse_zoo.models.pictures import EncodesPictures
 from vse_zoo.preprocessing import TextPreprocessor
@@ -45,10 +44,8 @@ class Fake(EncodesPictures):
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, tiny_backbone: Backbone) -> Fake:
-    fake, get = Fake(), backbones.get
-    tiny = {("tiny", (2, 2)): tiny_backbone}
-    monkeypatch.setattr(backbones, "get", lambda *asked: tiny[asked] if asked in tiny else get(*asked))
+def model(monkeypatch: pytest.MonkeyPatch, tiny_by_name: Any) -> Fake:
+    fake = Fake()
     monkeypatch.setattr(explain.presets, "load", lambda run: fake)
     return fake
 

@@ -70,7 +70,7 @@ class PictureEncoder:
     def encode(self, pictures: Picture | Iterable[Picture], batch_size: int = 32) -> NDArray[np.float32]:
         """The regions of N pictures (N, R, D), or of one picture (R, D); see `batches`."""
         if is_picture(pictures):
-            return next(self.batches([pictures]))[0]  # type: ignore[list-item]
+            return next(self.batches([pictures]))[0]
         return np.concatenate(list(self.batches(pictures, batch_size)))  # type: ignore[arg-type]
 
     def batches(self, pictures: Iterable[Picture], batch_size: int = 32) -> Iterator[NDArray[np.float32]]:
@@ -103,7 +103,7 @@ class PictureEncoder:
                 if bad:
                     rest = undecodable(range(indices.stop, len(pictures)), read)
                     raise _unreadable([*bad, *rest.values()], len(pictures))
-                yield self.regions(np.stack(found))  # type: ignore[arg-type]
+                yield self.regions(np.stack(found))
                 if shown is not None:
                     shown.advance(len(indices))
 

@@ -20,11 +20,13 @@ def trained_on(record: dict[str, Any]) -> dict[str, Any]:
 def note_regions(model: Any, record: dict[str, Any]) -> None:
     """Tells a loaded model what its record says; what isn't well formed counts as not recorded."""
     dataset = trained_on(record)
-    backbone, grid = dataset.get("backbone"), dataset.get("grid")
-    if isinstance(backbone, str):
-        model.region_backbone = backbone
-        is_grid = isinstance(grid, list) and len(grid) == 2 and all(type(side) is int for side in grid)
-        model.region_grid = tuple(grid) if is_grid else None
+    if isinstance(backbone := dataset.get("backbone"), str):
+        model.region_backbone, model.region_grid = backbone, _grid(dataset.get("grid"))
+
+
+def _grid(found: Any) -> tuple[int, ...] | None:
+    is_grid = isinstance(found, list) and len(found) == 2 and all(type(side) is int for side in found)
+    return tuple(found) if is_grid else None
 
 
 def take_regions(config: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:

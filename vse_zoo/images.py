@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 from PIL import Image, ImageOps, features
 
 from vse_zoo.errors import ImageError, located
 
-__all__ = ["load_image", "missing_decoder", "optional_formats", "register_heif", "square_pixels"]
+__all__ = [
+    "FINER",
+    "Picture",
+    "Pixels",
+    "is_picture",
+    "load_image",
+    "missing_decoder",
+    "optional_formats",
+    "read_picture",
+    "register_heif",
+    "square_pixels",
+]
 
-_FINER = 2
+FINER = 2
 """How many times as large a picture is decoded, at least, as it is to be."""
 
 # The first bytes of a file: a length, "ftyp", and one of these (ISO/IEC 23008-12 and the AV1 image format).
@@ -21,9 +32,41 @@ _AVIF = frozenset({b"avif", b"avis"})
 _HEAD = 12
 
 Pixels = np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]
+Picture = str | Path | BinaryIO | Image.Image | np.ndarray[Any, np.dtype[np.uint8]]
+"""A file, an opened file, a Pillow image, or pixels (H, W), (H, W, 1), (H, W, 3) or (H, W, 4): grey, RGB or RGBA."""
 
 
-def load_image(source: str | Path | BinaryIO, side: int | None = None) -> Image.Image:
+def is_picture(pictures: Any) -> TypeGuard[Picture]:
+    """Whether this is one `Picture`, rather than several."""
+    is_file = isinstance(pictures, str | Path | Image.Image) or hasattr(pictures, "read")
+    return is_file or getattr(pictures, "ndim", None) in (2, 3)
+
+
+def read_picture(picture: Picture, side: int | None = None, name: str = "picture") -> Image.Image:
+    """Any picture in mode RGB, turned upright by its EXIF orientation.
+
+    Args:
+        picture: a path or an opened file, decoded as by `load_image`; a Pillow image, taken as it is, at its full size;
+            or pixels.
+        side: as in `load_image`.
+        name: what messages call a picture that has no file name.
+
+    Raises:
+        ImageError: the file is missing or can't be decoded, or the array doesn't hold pixels.
+    """
+    if isinstance(picture, Image.Image):
+        name = getattr(picture, "filename", "") or name
+        try:
+            return _rgb(ImageOps.exif_transpose(picture))
+        except Exception as error:  # a file that Pillow opened is decoded only here
+            raise _undecodable(name, error) from error
+    is_file = isinstance(picture, str | Path) or hasattr(picture, "read")
+    if isinstance(picture, np.ndarray) or not is_file:
+        return _rgb(Image.fromarray(_checked(picture, name)))
+    return load_image(picture, side, name)
+
+
+def load_image(source: str | Path | BinaryIO, side: int | None = None, name: str = "picture") -> Image.Image:
     """Decodes a picture to mode RGB, turned upright by its EXIF orientation.
 
     Animations give their first frame, transparency is laid over white, 16- and 32-bit samples are scaled to 8 bits, and
@@ -33,23 +76,24 @@ def load_image(source: str | Path | BinaryIO, side: int | None = None) -> Image.
     With ``side`` a JPEG is decoded at 1/2, 1/4 or 1/8 of its size if both its sides then still have twice as many
     pixels: a camera's photo four times as fast, and no pixel of it, squeezed to that side, differs by more than two or
     three of 255.
+
+    ``name`` is what messages call an opened file that has none.
     """
-    name = getattr(source, "name", "picture") if hasattr(source, "read") else source
+    shown = getattr(source, "name", name) if hasattr(source, "read") else source
     register_heif()
     try:
         with Image.open(source) as image:
             # Of JPEG only: in a HEIF file it would take the thumbnail, whatever that shows.
             if side is not None and image.format in ("JPEG", "MPO"):
-                image.draft(None, (_FINER * side, _FINER * side))
+                image.draft(None, (FINER * side, FINER * side))
             image.load()
             return _rgb(ImageOps.exif_transpose(image))
     except FileNotFoundError:
-        raise ImageError(located(name, "no such file.")) from None
+        raise ImageError(located(shown, "no such file.")) from None
     except Exception as error:  # on damaged bytes a decoder raises whatever its parser trips over
-        if missing := missing_decoder(_head(source), str(name)):
-            raise ImageError(located(name, missing)) from None
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise ImageError(located(name, f"can't be decoded as a picture ({reason}).")) from error
+        if missing := missing_decoder(_head(source), str(shown)):
+            raise ImageError(located(shown, missing)) from None
+        raise _undecodable(shown, error) from error
 
 
 def register_heif() -> bool:
@@ -105,6 +149,25 @@ def _head(source: str | Path | BinaryIO) -> bytes:
         return source.read(_HEAD)
     except (OSError, ValueError):
         return b""
+
+
+def _undecodable(name: str | Path, error: Exception) -> ImageError:
+    reason = str(error).rstrip(".") or type(error).__name__
+    return ImageError(located(name, f"can't be decoded as a picture ({reason})."))
+
+
+def _checked(picture: Any, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Pixels (H, W), (H, W, 3) or (H, W, 4)."""
+    if not hasattr(picture, "__array__"):
+        problem = f"found a {type(picture).__name__}, expected a path, an opened file, a Pillow image or an array."
+        raise ImageError(located(name, problem))
+    pixels = np.asarray(picture)
+    channels = pixels.shape[2] if pixels.ndim == 3 else 1
+    if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3) or channels not in (1, 3, 4) or not pixels.size:
+        found = f"found an array of {pixels.dtype} and shape {pixels.shape}"
+        do = "Scale other numbers to 0 … 255 and convert them to uint8."
+        raise ImageError(located(name, f"{found}, expected pixels (height, width, 3) of uint8.", do=do))
+    return pixels[..., 0] if pixels.ndim == 3 and channels == 1 else pixels
 
 
 def _rgb(image: Image.Image) -> Image.Image:

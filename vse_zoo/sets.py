@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ItemSets"]
+__all__ = ["ItemSets", "joined"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,3 +85,8 @@ class ItemSets:
     def concatenate(cls, parts: Sequence[ItemSets]) -> ItemSets:
         """All sets of the parts in order."""
         return cls(np.concatenate([part.items for part in parts]), np.concatenate([part.counts for part in parts]))
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """The encodings of a whole list from those of its parts in order: arrays (n, E), or `ItemSets`."""
+    return ItemSets.concatenate(parts) if isinstance(parts[0], ItemSets) else np.concatenate(parts)

@@ -19,7 +19,6 @@ from vse_zoo.features import Backbone, backbones
 from vse_zoo.models import ContextAttentionVSE, TransportVSE
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.search import Calibration, Index
-from vse_zoo.search import encoding as encoding_module
 from vse_zoo.search.calibration import LENGTHS, Curve
 from vse_zoo.workflow.index import index_photos
 
@@ -35,7 +34,7 @@ def backbone() -> Backbone:
 @pytest.fixture(autouse=True)
 def one_backbone(monkeypatch: pytest.MonkeyPatch, backbone: Backbone) -> None:
     """It is loaded once for all tests."""
-    monkeypatch.setattr(encoding_module.backbones, "get", lambda name, grid: backbone)
+    monkeypatch.setattr(backbones, "get", lambda name, grid: backbone)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +77,7 @@ def preset(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def index(preset: Path, folder: Path, backbone: Backbone, tmp_path_factory: pytest.TempPathFactory) -> Index:
     out = tmp_path_factory.mktemp("index") / "i"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding_module.backbones, "get", lambda name, grid: backbone)
+        patch.setattr(backbones, "get", lambda name, grid: backbone)
         done = index_photos(folder, out, str(preset))
     assert (done.encoded, done.photos, done.contents) == (PHOTOS, PHOTOS + 1, PHOTOS)
     return Index.open(out)

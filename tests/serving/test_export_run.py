@@ -11,10 +11,8 @@ import pytest
 import tensorflow as tf
 
 from vse_zoo import cli, presets
-from vse_zoo.errors import ConfigError
+from vse_zoo.errors import ConfigError, PresetError
 from vse_zoo.features import backbones
-from vse_zoo.images import load_image, square_pixels
-from vse_zoo.workflow import export
 from vse_zoo.workflow.export import export_run
 
 
@@ -37,28 +35,35 @@ def test_the_command_exports_a_preset(
 @pytest.mark.parametrize(
     ("recorded", "reason"),
     [
-        ({}, "its regions come from a source that it does not name, not from efficientnet_lite0."),
-        ({"backbone": "keras:VGG19"}, "its regions come from keras:VGG19, not from efficientnet_lite0."),
-        (
-            {"backbone": "efficientnet_lite0"},
-            "the model does not record the grid of its regions. Give it, such as --grid 7x7.",
-        ),
+        ({}, "nothing records which backbone computed its regions"),
+        ({"backbone": "precomputed: boxes.tsv"}, "no backbone is called 'precomputed: boxes.tsv'"),
+        ({"backbone": "efficientnet_lite0"}, "nothing records the grid of its regions by 'efficientnet_lite0'"),
     ],
 )
-def test_why_picture_files_are_left_out(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorded: dict[str, Any], reason: str
-) -> None:
-    served = serve("attention")
-    presets.save(served.model, tmp_path / "preset", {"dataset": recorded})
-    monkeypatch.setattr(export, "export_saved_model", lambda *_, backbone, **__: served.export)
-    assert export.export_run(str(tmp_path / "preset"), tmp_path / "out").left_out == {"encode_image_bytes": reason}
+def test_why_picture_files_are_left_out(serve: Any, tmp_path: Path, recorded: dict[str, Any], reason: str) -> None:
+    if "backbone" in recorded:
+        recorded.setdefault("grid", [2, 2] if ":" in recorded["backbone"] else [])
+    presets.save(serve("baseline").model, tmp_path / "preset", {"dataset": recorded})
+    found = export_run(str(tmp_path / "preset"), tmp_path / "out")
+    assert "encode_image_bytes" not in found.signatures
+    assert reason in found.left_out["encode_image_bytes"]
 
 
-def test_a_grid_needs_the_built_in_backbone(serve: Any, tmp_path: Path) -> None:
-    for name in ("attention", "matrices"):
-        presets.save(serve(name).model, tmp_path / name, {"dataset": {"backbone": "keras:VGG19"}})
-        with pytest.raises(ConfigError, match=r"grid: (its regions come from keras:VGG19|the model takes no pictures)"):
-            export_run(str(tmp_path / name), tmp_path / "out", grid=(3, 3))
+def test_a_grid_completes_the_record(serve: Any, tmp_path: Path, tiny_by_name: Any) -> None:
+    presets.save(serve("attention").model, tmp_path / "p", {"dataset": {"backbone": "tiny"}})
+    assert "encode_image_bytes" in export_run(str(tmp_path / "p"), tmp_path / "out", grid=(2, 2)).signatures
+
+
+def test_a_grid_that_can_not_be_used(serve: Any, tmp_path: Path) -> None:
+    cases = [
+        ("attention", {"backbone": "precomputed: boxes.tsv"}, "no backbone is called 'precomputed: boxes.tsv'"),
+        ("attention", {"backbone": "tiny", "grid": [2, 2]}, r"found 3x3, the model was trained on 2x2 regions"),
+        ("matrices", {}, "takes no pictures"),
+    ]
+    for number, (name, recorded, reason) in enumerate(cases):
+        presets.save(serve(name).model, tmp_path / str(number), {"dataset": recorded})
+        with pytest.raises((ConfigError, PresetError), match=reason):
+            export_run(str(tmp_path / str(number)), tmp_path / "out", grid=(3, 3))
     assert not (tmp_path / "out").exists()
 
 
@@ -69,8 +74,7 @@ def test_a_built_in_model_on_photos(shared_data: Path, tmp_path: Path) -> None:
     assert not found.left_out
     model, backbone = presets.load(name), backbones.get(backbones.BUILT_IN, grid)
     photos = sorted((shared_data / "flickr8k").rglob("*.jpg"))[:8]
-    pixels = np.stack([square_pixels(load_image(photo), backbone.image_size) for photo in photos])
-    expected = model.encode_image(backbone.regions(pixels).astype(np.float16))
+    expected = model.encode_pictures(photos)
     loaded = tf.saved_model.load(str(found.path)).signatures
     served = loaded["encode_image_bytes"](image=tf.constant([photo.read_bytes() for photo in photos]))["embedding"]
     np.testing.assert_allclose(served, expected, atol=1e-5)

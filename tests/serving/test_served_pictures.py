@@ -37,6 +37,22 @@ def test_jpeg_is_decoded_as_by_pillow(photo: Photo, options: dict[str, Any]) -> 
     np.testing.assert_array_equal(decode_picture(tf.constant(contents)), pillow(contents))
 
 
+@pytest.mark.parametrize(
+    ("size", "halved"),
+    [((127, 200), 1), ((128, 128), 2), ((320, 256), 4), ((300, 257), 4), ((513, 700), 8), ((90, 900), 1)],
+)
+@pytest.mark.parametrize("options", [{}, {"progressive": True}])
+def test_large_jpegs_are_decoded_smaller_as_by_pillow(
+    photo: Photo, size: tuple[int, int], halved: int, options: dict[str, Any]
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    contents = photo(size, exif=exif, **options)
+    found = decode_picture(tf.constant(contents), 32)
+    assert found.shape[:2] == (-(-size[0] // halved), -(-size[1] // halved))
+    np.testing.assert_array_equal(found, np.asarray(load_image(io.BytesIO(contents), 32)))
+
+
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "LA", "P"])
 def test_png_is_decoded_as_by_pillow(mode: str) -> None:
     pixels = np.random.default_rng(2).integers(0, 256, (20, 30, 4)).astype("uint8")
@@ -68,9 +84,9 @@ def test_vectors_are_those_of_extracted_features(
     serve: Any, backbone: Any, photo: Photo, tmp_path: Path, name: str
 ) -> None:
     served = serve(name)
-    contents = [photo((70, 45)), photo((20, 64), "PNG"), photo((32, 32), quality=40)]
+    contents = [photo((70, 45)), photo((20, 64), "PNG"), photo((32, 32), quality=40), photo((300, 290))]
     found = served.ask("encode_image_bytes", image=contents)
-    names, images = ["a", "b", "c"], [load_image(io.BytesIO(each)) for each in contents]
+    names, images = list("abcd"), [load_image(io.BytesIO(each), 32) for each in contents]
     extraction = extract_regions(names, images.__getitem__, backbone, tmp_path, fingerprint="")
     expected = served.model.encode_image(np.load(extraction.regions_path))
     if name == "transport":
@@ -78,6 +94,9 @@ def test_vectors_are_those_of_extracted_features(
         expected = expected.padded()[0]
     # The last bit of a convolution may decide to which float16 a feature is rounded.
     np.testing.assert_allclose(found["embedding"], expected, atol=1e-4)
+    for one, contents_of_one in zip(found["embedding"], contents, strict=True):
+        alone = served.ask("encode_image_bytes", image=[contents_of_one])["embedding"][0]
+        np.testing.assert_allclose(alone, one, atol=1e-6)
 
 
 def test_a_damaged_picture_is_an_error(serve: Any, photo: Photo) -> None:

@@ -15,9 +15,9 @@ from PIL import Image
 
 from vse_zoo import cli
 from vse_zoo.data import Dataset, Record, write_dataset
-from vse_zoo.errors import DataError, EvaluationError, PresetError
-from vse_zoo.features import Backbone, backbones
+from vse_zoo.errors import ConfigError, DataError, EvaluationError, PresetError
 from vse_zoo.models.alignment import Alignment
+from vse_zoo.models.pictures import EncodesPictures
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.workflow import explain
 from vse_zoo.workflow.explain import explain_picture
@@ -25,10 +25,11 @@ from vse_zoo.workflow.explain import explain_picture
 Asked = list[tuple[np.ndarray, str, str]]
 
 
-class Fake:
+class Fake(EncodesPictures):
     """Word t is seen in region t; all regions send the same in total."""
 
-    region_dim = 1280
+    region_dim = 6
+    region_backbone, region_grid = "tiny", (2, 2)
 
     def __init__(self) -> None:
         self.preprocessor = TextPreprocessor({"en": ["a", "dog", "runs"], "de": ["ein", "süßer", "hund"]})
@@ -42,19 +43,10 @@ class Fake:
         return Alignment(words, plan - 0.05, plan / plan.sum(axis=0) / len(words), 2.5)
 
 
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    return backbones.get("efficientnet_lite0", (2, 3))
-
-
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, backbone: Backbone) -> Fake:
+def model(monkeypatch: pytest.MonkeyPatch, tiny_by_name: Any) -> Fake:
     fake = Fake()
-    wanted = {("efficientnet_lite0", (2, 3)): backbone}  # loaded once for all tests
-    monkeypatch.setattr(explain.backbones, "get", lambda *arguments: wanted[arguments])
-    recorded = {"dataset": {"backbone": "efficientnet_lite0", "grid": [2, 3]}}
     monkeypatch.setattr(explain.presets, "load", lambda run: fake)
-    monkeypatch.setattr(explain.presets, "metadata", lambda run: recorded)
     return fake
 
 
@@ -71,7 +63,7 @@ def detected(tmp_path: Path, photo: Path) -> Dataset:
     records = [Record(photo.name, "test", {"en": ["a dog"]}), Record("b.png", "test", {"en": ["a cat"]})]
     source = {"kind": "folder", "root": str(tmp_path)}
     dataset = write_dataset(tmp_path / "data", records, name="n", image_source=source, languages=("en",))
-    np.save(tmp_path / "r.npy", np.arange(5 * 1280, dtype=np.float32).reshape(5, 1280) / 1000)
+    np.save(tmp_path / "r.npy", np.arange(5 * 6, dtype=np.float32).reshape(5, 6))
     np.save(tmp_path / "b.npy", np.array([[0, 0, 0.5, 0.5], [0.2, 0.2, 1, 1], [0, 0, 1, 1]] + [[0, 0, 1, 1]] * 2, "f4"))
     np.save(tmp_path / "o.npy", np.array([0, 3, 5]))
     return dataset.attach_regions(
@@ -106,29 +98,29 @@ class Page(HTMLParser):
 def test_a_picture_becomes_one_page(model: Fake, photo: Path, tmp_path: Path) -> None:
     out = tmp_path / "out" / "e.html"
     found = explain_picture("runs/x", str(photo), "A <b>dog</b> runs $5$!", out)
-    assert model.asked[0][0].shape == (6, 1280)
-    assert (found.grid, found.known) == ((2, 3), [True, False, True, False, True, False])
+    np.testing.assert_array_equal(model.asked[0][0], model.picture_regions(photo))
+    assert (found.grid, found.known) == ((2, 2), [True, False, True, False, True, False])
     text = out.read_text(encoding="utf-8")
     page = Page(text)
     shown = " ".join(page.texts)
-    for expected in ("A <b>dog</b> runs $5$!", "dog <1>.png", "runs/x", "English", "2.5", "a grid of 2×3"):
+    for expected in ("A <b>dog</b> runs $5$!", "dog <1>.png", "runs/x", "English", "2.5", "a grid of 2×2"):
         assert expected in shown
     assert all((image["src"] or "").startswith("data:image/jpeg;base64,") for image in page.images)
     assert all(image["alt"] for image in page.images)
-    assert len(page.images) == 1 + 6 + 6, "the numbered picture, one map a word, one crop a region"
+    assert len(page.images) == 1 + 6 + 4, "the numbered picture, one map a word, one crop a region"
     assert "http" not in text
     assert "<script" not in text
     assert text.count('class="unknown"') == 2 * 3, "above its map and above its column"
     assert "--weight:100%" in text
-    assert "67 %, cosine 0.95" in shown  # 1 of 1 + 5 · 0.1
+    assert "77 %, cosine 0.95" in shown  # 1 of 1 + 3 · 0.1
 
 
 def test_the_page_gives_the_plan_by_words(model: Fake, photo: Path, tmp_path: Path) -> None:
     explain_picture("x", str(photo), "a dog", tmp_path / "e.html")
     rows = re.findall(r"<tr><th scope=\"row\">(\d+).*?</th>(.*?)</tr>", (tmp_path / "e.html").read_text("utf-8"))
     cells = [[int(value) for value in re.findall(r">(\d+)</td>", row)] for _, row in rows]
-    assert [int(number) for number, _ in rows] == [1, 2, 3, 4, 5, 6]
-    assert cells == [[67, 7], [7, 67], [7, 7], [7, 7], [7, 7], [7, 7]]
+    assert [int(number) for number, _ in rows] == [1, 2, 3, 4]
+    assert cells == [[77, 8], [8, 77], [8, 8], [8, 8]]
 
 
 def test_a_picture_file_has_a_panel_for_each_word(model: Fake, photo: Path, tmp_path: Path) -> None:
@@ -146,7 +138,7 @@ def test_a_datasets_regions_and_german(model: Fake, detected: Dataset, photo: Pa
     caption = "Ein su\u0308ßer Hund"
     found = explain_picture("x", photo.name, caption, tmp_path / "e.html", language="de", data=detected.path)
     regions, text, language = model.asked[0]
-    np.testing.assert_array_equal(regions, np.arange(3 * 1280, dtype=np.float32).reshape(3, 1280) / 1000)
+    np.testing.assert_array_equal(regions, np.arange(3 * 6, dtype=np.float32).reshape(3, 6))
     assert (text, language, found.known, found.grid) == (caption, "de", [True] * 3, None)
     assert "3 detected boxes" in (tmp_path / "e.html").read_text("utf-8")
     explain_picture("x", photo.name, caption, tmp_path / "e.png", language="de", data=detected.path)
@@ -159,11 +151,13 @@ def test_regions_that_a_picture_does_not_give_are_refused(
 ) -> None:
     out = tmp_path / "e.html"
     monkeypatch.setattr(Fake, "region_dim", 7)
-    with pytest.raises(DataError, match="found regions of 1280 numbers, the model was trained on 7"):
+    with pytest.raises(DataError, match="found regions of 6 numbers, the model was trained on 7"):
         explain_picture("x", photo.name, "a dog", out, data=detected.path)
-    for backbone, said in (("keras:VGG19", "come from keras:VGG19"), (None, "a source that it does not name")):
-        monkeypatch.setattr(explain.presets, "metadata", lambda run, name=backbone: {"dataset": {"backbone": name}})
-        with pytest.raises(PresetError, match=f"x: its regions {'' if backbone else 'come from '}{said}.*--data"):
+    with pytest.raises(ConfigError, match="tiny: gives regions of 6 numbers, the model was trained on 7"):
+        explain_picture("x", str(photo), "a dog", out)
+    for backbone, said in (("my detector", "no backbone is called 'my detector'"), (None, "nothing records which")):
+        model.region_backbone = backbone
+        with pytest.raises(PresetError, match=f"x: Fake: .*{said}.*--data"):
             explain_picture("x", str(photo), "a dog", out)
     assert not out.exists()
 

@@ -158,9 +158,12 @@ class Dataset:
         """Whether there are pictures, or only their features."""
         return self.image_source["kind"] != "none"
 
-    def open_image(self, row: int) -> Image.Image:
-        """The picture of a row, RGB; an `ImageError` if it can't be read, or the dataset has no pictures."""
-        return open_picture(self.image_source, self.records[row].image, self.path)
+    def open_image(self, row: int, side: int | None = None) -> Image.Image:
+        """The picture of a row, RGB; an `ImageError` if it can't be read, or the dataset has no pictures.
+
+        With ``side`` of a large JPEG no more is decoded than that side needs (`vse_zoo.images.load_image`).
+        """
+        return open_picture(self.image_source, self.records[row].image, self.path, side)
 
     def verify(self) -> None:
         """Hashes the captions and every array of the folder again; a `DataError` names the first that changed.

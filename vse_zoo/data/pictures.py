@@ -16,7 +16,7 @@ from vse_zoo.images import load_image
 __all__ = ["open_picture"]
 
 
-def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image.Image:
+def open_picture(image_source: dict[str, Any], name: str, folder: Path, side: int | None = None) -> Image.Image:
     """The picture ``name`` in RGB.
 
     Args:
@@ -24,6 +24,7 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
             ``{"kind": "none"}`` there is no picture to open.
         name: a path below the root, or a scene's name.
         folder: the dataset folder, which a relative root starts from.
+        side: as in `vse_zoo.images.load_image`, for files.
 
     Raises:
         ImageError: the picture can't be read, its name leads out of the root, or the root is no longer there.
@@ -40,4 +41,4 @@ def open_picture(image_source: dict[str, Any], name: str, folder: Path) -> Image
         problem = f"its pictures were in {root}, which is no longer there."
         do = "Write into dataset.json where they are now, as image_source.root."
         raise ImageError(located(folder, problem, field="image_source.root", do=do))
-    return load_image(root / name)
+    return load_image(root / name, side)

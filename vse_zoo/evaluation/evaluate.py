@@ -13,7 +13,7 @@ from vse_zoo.errors import EvaluationError, located
 from vse_zoo.evaluation.retrieval import RetrievalFigures, evaluate_pairs, evaluate_retrieval
 from vse_zoo.evaluation.scoring import checked_sets
 from vse_zoo.ranking import PairScorer
-from vse_zoo.sets import ItemSets
+from vse_zoo.sets import ItemSets, joined
 
 __all__ = [
     "Encoded",
@@ -105,8 +105,7 @@ def _figures(
 def embed_images(model: Encoder, dataset: Dataset, rows: NDArray[np.int64], chunk: int = 256) -> Encoded:
     """(rows, E) embeddings of dataset rows, or their sets; only a chunk of regions is in memory."""
     parts = [model.encode_image(*dataset.regions(rows[i : i + chunk])) for i in range(0, len(rows), chunk)]
-    sets = [part for part in parts if isinstance(part, ItemSets)]
-    return ItemSets.concatenate(sets) if sets else np.concatenate([np.asarray(part) for part in parts])
+    return joined(parts)
 
 
 def embed_captions(model: Encoder, texts: Sequence[str], language: str) -> Encoded:

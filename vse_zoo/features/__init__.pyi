@@ -3,6 +3,7 @@
 from . import backbones
 from .backbone import Backbone
 from .extraction import Extraction, extract_regions
+from .picture_encoder import PictureEncoder
 from .views import picture_view
 
-__all__ = ["Backbone", "Extraction", "backbones", "extract_regions", "picture_view"]
+__all__ = ["Backbone", "Extraction", "PictureEncoder", "backbones", "extract_regions", "picture_view"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import keras
 
-from vse_zoo.errors import PresetError
+from vse_zoo.errors import PresetError, VSEZooError, located
 from vse_zoo.features.backbone import Backbone
 from vse_zoo.features.backbone_names import BUILT_IN, IMAGENET, KERAS, KERAS_HUB
 from vse_zoo.features.efficientnet_lite import FEATURES, fold_batch_norm, load_efficientnet_lite0
 from vse_zoo.features.keras_backbones import application_names, keras_application, keras_hub_backbone
 
-__all__ = ["BUILT_IN", "IMAGENET", "get", "names"]
+__all__ = ["BUILT_IN", "IMAGENET", "get", "names", "recorded"]
+
+_GIVE = "Pass backbone=vse_zoo.features.backbones.get(NAME, GRID), or compute regions elsewhere for encode_image."
 
 
 def names() -> list[str]:
@@ -26,7 +30,47 @@ def get(name: str, grid: tuple[int, int] | None = None, weights: str | Path = IM
     ``keras:<application>/<layer>``, such as keras:VGG19/fc2, is the output of a layer of the network with its
     classifier. ``weights`` is for ``keras:`` names: "imagenet" (downloaded by Keras, cached) or a weights file. An
     unknown name, or weights that can't be had, is a `PresetError`; a grid finer than the feature map a `ConfigError`.
+
+    It computes in float32, whatever Keras' policy is: other precisions give other features.
     """
+    with _float32():
+        return _get(name, grid, weights)
+
+
+def recorded(owner: str, name: str | None, grid: Sequence[int] | None) -> Backbone:
+    """The backbone that a model was trained with, by what its record says.
+
+    Args:
+        owner: what messages call the model.
+        name: of the backbone; None where nothing is recorded.
+        grid: rows and columns of the regions.
+
+    Raises:
+        PresetError: nothing is recorded, or the backbone is none that `get` knows or can load.
+    """
+    if name is None or grid is None:
+        missing = "which backbone computed its regions" if name is None else f"the grid of its regions by {name!r}"
+        field = f"'dataset.{'backbone' if name is None else 'grid'}'"
+        problem = f"nothing records {missing} (field {field} in the metadata.json of its preset)."
+        raise PresetError(located(owner, problem, do=f"If you know it, record it there. {_GIVE}"))
+    try:
+        return get(name, (grid[0], grid[1]))
+    except VSEZooError as error:
+        problem = f"its regions come from {name!r}, which can't be computed here: {error}"
+        raise PresetError(located(owner, problem, do=_GIVE)) from error
+
+
+@contextmanager
+def _float32() -> Iterator[None]:
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("float32")
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
+def _get(name: str, grid: tuple[int, int] | None, weights: str | Path) -> Backbone:
     if weights != IMAGENET and not name.startswith(KERAS):
         raise PresetError(
             f"{name}: has weights of its own, found {str(weights)!r}. Weights files are for {KERAS} names."

@@ -15,6 +15,7 @@ from vse_zoo import presets
 from vse_zoo.errors import DataError, PresetError, located
 from vse_zoo.features import Backbone
 from vse_zoo.models.fitted import FittedModel
+from vse_zoo.models.pictures import EncodesPictures
 from vse_zoo.ops.precision import dtype_policy
 from vse_zoo.preprocessing import TextPreprocessor
 
@@ -27,25 +28,38 @@ Tensor = Any
 Array = np.ndarray
 
 
-class VSEModel(FittedModel):
+class VSEModel(EncodesPictures, FittedModel):
     """A visual-semantic embedding: subclasses implement `embed_image`, `embed_text`, `build` and `compute_loss`.
 
-    Training calls the model on a batch (vse_zoo.data.pipeline) through `model.fit`; users call `encode_image`,
-    `encode_text` and `similarity`.
+    Training calls the model on a batch (vse_zoo.data.pipeline) through `model.fit`; users call `encode_pictures`, or
+    `encode_image` for pictures whose regions are at hand, `encode_text` and `similarity`.
 
     Args:
         preprocessor: turns sentences into word ids; saved with the model. None: the model takes no sentences.
         region_dim: length D of a region's feature vector.
+        region_backbone: name of the backbone that computes the regions (`vse_zoo.features.backbones.get`), for
+            `encode_pictures`; saved with the model.
+        region_grid: (rows, columns) of the regions, likewise.
     """
 
     similarity_kind = "embedding"
     """"embedding": scores are inner products of `encode_*` outputs; "pairwise": they need both items."""
 
-    def __init__(self, preprocessor: TextPreprocessor | None, region_dim: int, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        preprocessor: TextPreprocessor | None,
+        region_dim: int,
+        *,
+        region_backbone: str | None = None,
+        region_grid: Sequence[int] | None = None,
+        **kwargs: Any,
+    ) -> None:
         # The layers round what may be rounded: regions must not be, before they are standardised.
         super().__init__(autocast=False, **kwargs)
         self.preprocessor: Any = preprocessor
         self.region_dim = region_dim
+        self.region_backbone = region_backbone
+        self.region_grid = tuple(region_grid) if region_grid else None
 
     @classmethod
     def from_preset(cls, preset: str | Path, load_weights: bool = True, **options: Any) -> Self:
@@ -90,6 +104,13 @@ class VSEModel(FittedModel):
         from vse_zoo.serving import export_saved_model  # knows every model, so that models can't know it
 
         return export_saved_model(self, folder, version, backbone=backbone)
+
+    def get_config(self) -> dict[str, Any]:
+        """Where the regions come from, if that is known, beside Keras' own arguments."""
+        config = super().get_config()
+        if self.region_backbone:
+            config |= {"region_backbone": self.region_backbone, "region_grid": list(self.region_grid or ())}
+        return config
 
     @property
     def languages(self) -> tuple[str, ...]:

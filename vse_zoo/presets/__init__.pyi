@@ -9,6 +9,18 @@ from .loading import load
 from .locations import names, resolve
 from .publishing import upload
 from .records import languages, metadata
+from .regions import trained_on
 from .saving import save
 
-__all__ = ["check", "languages", "load", "metadata", "names", "record_hashes", "resolve", "save", "upload"]
+__all__ = [
+    "check",
+    "languages",
+    "load",
+    "metadata",
+    "names",
+    "record_hashes",
+    "resolve",
+    "save",
+    "trained_on",
+    "upload",
+]

@@ -15,7 +15,8 @@ from vse_zoo.presets.allowed import Classes, check_classes, registered_names
 from vse_zoo.presets.integrity import check
 from vse_zoo.presets.layout import CONFIG, COPIED, PREPROCESSOR, WEIGHTS, fitting
 from vse_zoo.presets.locations import resolve
-from vse_zoo.presets.records import takes_sentences
+from vse_zoo.presets.records import metadata, takes_sentences
+from vse_zoo.presets.regions import note_regions
 from vse_zoo.registration import register_classes
 
 __all__ = ["load"]
@@ -62,6 +63,7 @@ def load(
     if losses:
         # Only now: the file has the weights of the preset's own losses.
         model.replace_losses(**losses)
+    note_regions(model, metadata(folder))
     return model
 
 

@@ -12,6 +12,7 @@ import keras
 from vse_zoo.files import remove_leftovers, temporary_path, write_json
 from vse_zoo.presets.integrity import record_hashes
 from vse_zoo.presets.layout import ASSETS, CONFIG, METADATA, WEIGHTS, read_by_loading
+from vse_zoo.presets.regions import take_regions
 
 __all__ = ["save"]
 
@@ -26,7 +27,8 @@ def save(model: Any, folder: str | Path, metadata: dict[str, Any] | None = None)
     Args:
         model: a built model of the zoo.
         folder: made if missing.
-        metadata: figures and origin, plain JSON values.
+        metadata: figures and origin, plain JSON values. Where it names no backbone under "dataset", the model's own is
+            added there, if that is known.
     """
     folder = Path(folder)
     staged = temporary_path(folder / "saving")
@@ -45,9 +47,9 @@ def _write(model: Any, folder: Path, metadata: dict[str, Any]) -> None:
         # Its files hold it, so that the vocabulary is there once.
         del config["config"]["preprocessor"]
         model.preprocessor.save(folder)
+    write_json(folder / METADATA, take_regions(config["config"], metadata))
     write_json(folder / CONFIG, config)
     model.save_weights(folder / WEIGHTS)
-    write_json(folder / METADATA, metadata)
     record_hashes(folder)
 
 

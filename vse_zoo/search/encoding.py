@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from vse_zoo import presets
 from vse_zoo.errors import PresetError, located
-from vse_zoo.features import Backbone, backbones
-from vse_zoo.images import square_pixels
+from vse_zoo.features import PictureEncoder
+from vse_zoo.images import Picture
 
 __all__ = ["Encoder"]
 
@@ -47,16 +47,14 @@ class Encoder:
             raise PresetError(located(self.preset, problem))
         return model
 
-    @cached_property
-    def backbone(self) -> Backbone:
+    @property
+    def pictures(self) -> PictureEncoder:
         """What turns pixels into the regions that the model was trained on."""
-        recorded = presets.metadata(self.preset).get("dataset", {})
-        if not recorded.get("backbone"):
-            problem = "does not record which backbone its regions come from."
-            do = "Retrain on a folder of `vse-zoo features`, or use a built-in preset."
-            raise PresetError(located(self.preset, problem, field="dataset.backbone", do=do))
-        grid = recorded.get("grid")
-        return backbones.get(recorded["backbone"], (grid[0], grid[1]) if grid else None)
+        try:
+            encoder: PictureEncoder = self.model.picture_encoder()
+        except PresetError as error:
+            raise PresetError(located(self.preset, str(error))) from error
+        return encoder
 
     @property
     def similarity(self) -> str:
@@ -66,7 +64,7 @@ class Encoder:
     @property
     def image_size(self) -> int:
         """Side of the square that the backbone sees."""
-        return self.backbone.image_size
+        return self.pictures.image_size
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -74,21 +72,12 @@ class Encoder:
         size = self.image_size
         return self.encode(np.zeros((1, size, size, 3), np.uint8)).shape[1:]
 
-    def regions(self, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Pixels (B, S, S, 3) to regions (B, R, D), rounded as a dataset folder keeps them."""
-        limit = float(np.finfo(np.float16).max)
-        return np.clip(self.backbone.regions(pixels), -limit, limit).astype(np.float16).astype(np.float32)
-
-    def encode(self, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Pixels (B, S, S, 3) to vectors (B, *shape)."""
-        found = self.model.encode_image(self.regions(pixels))
+    def encode(self, pictures: Sequence[Picture] | NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Pictures, or pixels (B, S, S, 3), to vectors (B, *shape)."""
+        found = self.model.encode_pictures(pictures, batch_size=len(pictures))
         if self.similarity == "embedding":
             return np.asarray(found)
         return found.items.reshape(len(found), -1, found.items.shape[1])
-
-    def encode_picture(self, picture: Image.Image) -> NDArray[np.float32]:
-        """One picture's vectors, *shape."""
-        return self.encode(square_pixels(picture, self.image_size)[None])[0]
 
     def encode_text(self, text: str, language: str) -> NDArray[np.float32]:
         """A sentence's vector (E,), or its words' vectors (W, E) of a pairwise model; can't be written to."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from vse_zoo.errors import ConfigError, PresetError, located
-from vse_zoo.images import load_image
+from vse_zoo.images import Picture, read_picture
 from vse_zoo.search.answers import Answer, Result
 from vse_zoo.search.backends import open_backend
 from vse_zoo.search.calibration import Calibration, length_of
@@ -141,22 +140,19 @@ class Index:
             found = self._results(keys, scores, self._confidences(scores, vectors, read), min_confidence)
         return Answer(query, read.language, read.words, read.unknown, found, self.count, *self._lost(found))
 
-    def search_image(self, image: str | Path | Image.Image | NDArray[np.uint8], k: int = 10) -> Answer:
+    def search_image(self, image: Picture, k: int = 10) -> Answer:
         """The photos that look most like a picture: a file, a Pillow image, or pixels (H, W, 3) uint8.
 
         Raises:
             ConfigError: ``k`` is impossible.
-            ImageError: the file can't be decoded.
+            ImageError: the file can't be decoded, or the array holds no pixels.
         """
         self._check(k, None)
-        name = "picture"
-        if isinstance(image, str | Path):
-            name, image = str(image), load_image(image, self.settings.image_size)
-        elif not isinstance(image, Image.Image):
-            image = Image.fromarray(image)
+        name = str(image) if isinstance(image, str | Path) else "picture"
+        picture = read_picture(image, self.settings.image_size)
         found: tuple[Result, ...] = ()
         if self.count:
-            keys, scores = self._best(self.encoder.encode_picture(image), k)
+            keys, scores = self._best(self.encoder.encode([picture])[0], k)
             found = self._results(keys, scores, None, None)
         return Answer(name, None, (), (), found, self.count, *self._lost(found))
 

@@ -111,7 +111,9 @@ def preset_fingerprint(folder: Path) -> str:
     if (folder / names[-1]).is_file():
         values = read_json(folder / names[-1])
         # The backbone and its grid decide about the features.
-        dataset = {name: values.get("dataset", {}).get(name) for name in ("backbone", "grid")}
+        trained_on = values.get("dataset")
+        known = trained_on if isinstance(trained_on, dict) else {}
+        dataset = {name: known.get(name) for name in ("backbone", "grid")}
         recorded = {"dataset": dataset, **values.get("preset", {}).get("sha256", {})}
     if "config.json" not in recorded:
         paths = [folder / name for name in names[:-1]] + sorted((folder / "assets").glob("*"))

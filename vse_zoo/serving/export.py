@@ -12,13 +12,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from vse_zoo.errors import ConfigError, located
+from vse_zoo.errors import ConfigError, PresetError, located
 from vse_zoo.features import Backbone
 from vse_zoo.models import VSEModel
 from vse_zoo.serving.checks import computed
 from vse_zoo.serving.configuration import write_configuration
 from vse_zoo.serving.pictures import PictureFeatures
-from vse_zoo.serving.signatures import Signature, default_signature, signatures
+from vse_zoo.serving.signatures import PICTURES, Signature, default_signature, signatures
 from vse_zoo.serving.text import ServedText
 from vse_zoo.serving.warmup import write_warmup
 
@@ -53,23 +53,26 @@ def export_saved_model(
         model: a built model of the zoo.
         folder: the model's; its name is that of the served model. Made if missing; other versions stay as they are.
         version: a positive number that isn't there yet. A server loads the highest.
-        backbone: what computed the regions that the model was trained on, for ``encode_image_bytes``.
+        backbone: what computes the model's regions from pictures, for ``encode_image_bytes``; by default the one that
+            it was trained with.
 
     Returns:
-        What was exported; without tensorflow-serving-api it lacks the warm-up requests.
+        What was exported. It lacks ``encode_image_bytes`` where the backbone isn't recorded or can't be loaded, and the
+        warm-up requests without tensorflow-serving-api.
 
     Raises:
         ConfigError: the version is there, or isn't positive, or the backbone's regions don't fit the model.
     """
     folder = Path(folder).resolve()
     target = folder / str(version)
-    _check(model, target, version, backbone)
+    _check(target, version)
+    pictures, left_out = _pictures(model, backbone)
     folder.mkdir(parents=True, exist_ok=True)
     # Servers pass over names that are no numbers.
     staging = Path(tempfile.mkdtemp(prefix=f".{version}.", dir=folder))
     try:
-        served = _save(model, staging / "model", staging / "text", backbone)
-        left_out = _warm_up(staging / "model", folder.name, served)
+        served = _save(model, staging / "model", staging / "text", pictures)
+        left_out |= _warm_up(staging / "model", folder.name, served)
         _rename(staging / "model", target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -77,27 +80,33 @@ def export_saved_model(
     return Export(target, served, default_signature(model), left_out)
 
 
-def _check(model: VSEModel, target: Path, version: int, backbone: Backbone | None) -> None:
+def _check(target: Path, version: int) -> None:
     if version < 1:
         raise ConfigError(f"version: found {version}, expected a positive number.")
     if target.parent.is_file():
         raise ConfigError(located(target.parent, "found a file, expected a folder.", do="Name another folder."))
     if target.exists():
         raise _taken(target)
-    if backbone is not None and backbone.dim != model.region_dim:
-        problem = f"gives regions of {backbone.dim} numbers, the model was trained on {model.region_dim}."
-        raise ConfigError(f"{backbone.name}: {problem}")
+
+
+def _pictures(model: VSEModel, backbone: Backbone | None) -> tuple[PictureFeatures | None, dict[str, str]]:
+    """What the model sees pictures by, or the reason why it can't see any; a model of two matrices needs none."""
+    if model.preprocessor is None:
+        return None, {}
+    try:
+        return PictureFeatures(model.picture_encoder(backbone)), {}
+    except PresetError as error:
+        return None, {PICTURES: str(error)}
 
 
 def _taken(target: Path) -> ConfigError:
     return ConfigError(located(target, "this version is there already.", do="Choose another version number."))
 
 
-def _save(model: VSEModel, path: Path, texts: Path, backbone: Backbone | None) -> dict[str, Signature]:
+def _save(model: VSEModel, path: Path, texts: Path, pictures: PictureFeatures | None) -> dict[str, Signature]:
     root = tf.Module()
     text = ServedText(model.preprocessor, texts)
     root.tables = text.tables
-    pictures = PictureFeatures(backbone) if backbone is not None else None
     served = signatures(model, text.ids, pictures)
     functions = {name: _concrete(signature) for name, signature in served.items()}
     # The weights that the functions use, once, instead of the model with all that it tracks.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import PIL
 import tensorflow as tf
 
-from vse_zoo.features import Backbone
+from vse_zoo.features import PictureEncoder
+from vse_zoo.images import FINER
 from vse_zoo.serving.orientation import upright
 
 __all__ = ["PictureFeatures", "decode_picture", "square"]
@@ -18,36 +20,47 @@ _BITS = 22
 
 
 class PictureFeatures:
-    """(B,) JPEG or PNG files to regions (B, R, D) float32, by a backbone.
+    """(B,) JPEG or PNG files to regions (B, R, D) float32.
 
-    Pictures are decoded, turned upright, laid over white and squeezed to a square as `vse_zoo.images` does it, and the
-    features rounded to float16, as a dataset folder stores them. A file that can't be decoded is an error of the whole
-    batch.
+    Files are decoded, turned upright, laid over white and squeezed to a square as `vse_zoo.images` does it; the rest is
+    the picture encoder's own graph. A file that can't be decoded is an error of the whole batch.
+
+    Args:
+        encoder: that of the model.
     """
 
-    def __init__(self, backbone: Backbone) -> None:
-        self.backbone = backbone
+    def __init__(self, encoder: PictureEncoder) -> None:
+        self.encoder = encoder
 
     def __call__(self, images: Tensor) -> Tensor:
         """The regions; shapes in the class's documentation."""
         tf.debugging.Assert(tf.size(images) > 0, ["image: found an empty batch, expected at least one picture."])
-        size = self.backbone.image_size
+        size = self.encoder.image_size
         pixels = tf.map_fn(
-            lambda image: square(decode_picture(image), size),
+            lambda image: square(decode_picture(image, size), size),
             images,
             fn_output_signature=tf.TensorSpec((size, size, 3), tf.uint8),
         )
-        return tf.cast(tf.cast(self.backbone(pixels), tf.float16), tf.float32)
+        return self.encoder(pixels)
 
 
-def decode_picture(image: Tensor) -> Tensor:
-    """A JPEG or PNG file to upright RGB pixels (H, W, 3) uint8, transparency over white."""
-    return tf.cond(tf.io.is_jpeg(image), lambda: _decode_jpeg(image), lambda: _decode_png(image))
+def decode_picture(image: Tensor, side: int | None = None) -> Tensor:
+    """A JPEG or PNG file to upright RGB pixels (H, W, 3) uint8, transparency over white.
+
+    With ``side`` a large JPEG is decoded at 1/2, 1/4 or 1/8 of its size, as `vse_zoo.images.load_image` does it.
+    """
+    return tf.cond(tf.io.is_jpeg(image), lambda: _decode_jpeg(image, side), lambda: _decode_png(image))
 
 
-def _decode_jpeg(image: Tensor) -> Tensor:
+def _decode_jpeg(image: Tensor, side: int | None) -> Tensor:
     # The slower transform is the one that Pillow uses.
-    return upright(tf.io.decode_jpeg(image, channels=3, dct_method="INTEGER_ACCURATE"), image)
+    decode = partial(tf.io.decode_jpeg, image, channels=3, dct_method="INTEGER_ACCURATE")
+    if side is None:
+        return upright(decode(), image)
+    smaller = tf.reduce_min(tf.io.extract_jpeg_shape(image)[:2]) // (FINER * side)
+    # How often the picture can be halved: 0 to 3 times.
+    halved = tf.reduce_sum(tf.cast(smaller >= [2, 4, 8], tf.int32))
+    return upright(tf.switch_case(halved, [partial(decode, ratio=2**times) for times in range(4)]), image)
 
 
 def _decode_png(image: Tensor) -> Tensor:

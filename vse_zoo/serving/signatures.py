@@ -15,7 +15,10 @@ from vse_zoo.serving.checks import counted, finite, sentences
 from vse_zoo.serving.pictures import PictureFeatures
 from vse_zoo.serving.sets import plans, set_similarity
 
-__all__ = ["Signature", "default_signature", "signatures"]
+__all__ = ["PICTURES", "Signature", "default_signature", "signatures"]
+
+PICTURES = "encode_image_bytes"
+"""The signature that takes picture files."""
 
 Tensor = Any
 Ids = Callable[[Tensor, str], Tensor]
@@ -54,7 +57,7 @@ def signatures(model: VSEModel, ids: Ids, pictures: PictureFeatures | None = Non
     pairwise = isinstance(model, PairwiseVSEModel)
     found = {"encode_image": _encode_image(model, pairwise)}
     if pictures is not None:
-        found["encode_image_bytes"] = _encode_image_bytes(model, pictures, pairwise)
+        found[PICTURES] = _encode_image_bytes(model, pictures, pairwise)
     for language in model.languages:
         found[f"encode_text_{language}"] = _encode_text(model, ids, language, pairwise)
     return {**found, **(_of_sets(model) if pairwise else _of_vectors(model))}

@@ -15,8 +15,7 @@ from vse_zoo import models, presets
 from vse_zoo.data import Dataset
 from vse_zoo.errors import ConfigError, DataError, EvaluationError, PresetError, located
 from vse_zoo.evaluation.explanation import Explanation, write_figure, write_page
-from vse_zoo.features import backbones
-from vse_zoo.images import load_image, square_pixels
+from vse_zoo.images import load_image
 from vse_zoo.preprocessing.text import UNKNOWN
 
 __all__ = ["explain_picture"]
@@ -33,7 +32,7 @@ def explain_picture(
 
     Args:
         run: run folder, preset folder or built-in name, of a model that compares regions with words.
-        image: a picture file, whose regions the built-in backbone computes; with ``data`` the name of its image.
+        image: a picture file, whose regions the model's backbone computes; with ``data`` the name of its image.
         caption: a sentence.
         language: the caption's.
         data: dataset folder with regions and boxes, from any backbone or detector.
@@ -54,7 +53,7 @@ def explain_picture(
         problem = f"{type(model).__name__} compares whole pictures with whole sentences, not their parts."
         raise EvaluationError(located(run, problem, do=f"Models that can be explained: {', '.join(_explained())}."))
     _check_caption(model, caption, language)
-    features, boxes, grid = regions or _from_picture(run, picture)
+    features, boxes, grid = regions or _from_picture(run, model, image)
     if features.shape[1] != model.region_dim:
         problem = f"found regions of {features.shape[1]} numbers, the model was trained on {model.region_dim}."
         raise DataError(located(data or image, problem))
@@ -81,17 +80,14 @@ def _check_caption(model: Any, caption: str, language: str) -> None:
         raise DataError(f"caption: found {caption!r}, which has no word.")
 
 
-def _from_picture(run: str, picture: Image.Image) -> _Regions:
+def _from_picture(run: str, model: Any, image: str) -> _Regions:
     """Regions of a picture by the backbone that the model was trained on."""
-    recorded = presets.metadata(run).get("dataset", {})
-    name = recorded.get("backbone")
-    if name != backbones.BUILT_IN:
-        problem = f"its regions come from {name or 'a source that it does not name'}, not from {backbones.BUILT_IN}."
-        do = "Name a dataset folder with such regions with --data, and one of its images with --image."
-        raise PresetError(located(run, problem, do=do))
-    backbone = backbones.get(name, tuple(recorded.get("grid") or ()) or None)
-    pixels = square_pixels(picture, backbone.image_size)
-    return backbone.regions(pixels[None])[0], backbone.boxes, backbone.grid
+    try:
+        encoder = model.picture_encoder()
+    except PresetError as error:
+        do = "Or name a dataset folder with such regions with --data, and one of its images with --image."
+        raise PresetError(located(run, str(error), do=do)) from error
+    return model.picture_regions(image), encoder.boxes, encoder.grid
 
 
 def _from_dataset(dataset: Dataset, name: str) -> tuple[Image.Image, _Regions]:

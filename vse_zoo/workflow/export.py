@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from vse_zoo import presets
-from vse_zoo.errors import ConfigError
-from vse_zoo.features import Backbone, backbones
+from vse_zoo.errors import ConfigError, located
 from vse_zoo.serving import Export, export_saved_model
 
 __all__ = ["export_run"]
 
-_PICTURES = "encode_image_bytes"
-
 
 def export_run(run: str, folder: Path, version: int = 1, grid: Sequence[int] | None = None) -> Export:
-    """Exports a model; with ``encode_image_bytes`` where its regions are those of the built-in backbone.
+    """Exports a model; with ``encode_image_bytes`` where it is recorded which backbone its regions come from.
 
     Args:
         run: run folder, preset folder or built-in name.
@@ -25,25 +23,22 @@ def export_run(run: str, folder: Path, version: int = 1, grid: Sequence[int] | N
         grid: rows and columns of the regions, where the model doesn't record them.
 
     Raises:
-        ConfigError: the version is there already, or a grid was given to a model without the built-in backbone.
-        PresetError: there is no such model.
+        ConfigError: the version is there already, or a grid was given to a model that records another one or none of
+            whose regions are computed from pictures.
+        PresetError: there is no such model, or a grid was given and the backbone can't be loaded.
     """
     model = presets.load(run)
-    backbone, reason = _backbone(run, grid) if model.languages else (None, "")
-    if grid and backbone is None:
-        raise ConfigError(f"grid: {reason or 'the model takes no pictures.'}")
-    found = export_saved_model(model, folder, version, backbone=backbone)
-    left_out = {_PICTURES: reason} if reason else {}
-    return Export(found.path, found.signatures, found.default, {**left_out, **found.left_out})
+    if grid:
+        _set_grid(model, run, tuple(grid))
+    return export_saved_model(model, folder, version)
 
 
-def _backbone(run: str, grid: Sequence[int] | None) -> tuple[Backbone | None, str]:
-    """The backbone that the model was trained on, or why it can't be exported."""
-    recorded = presets.metadata(run).get("dataset", {})
-    name, shape = recorded.get("backbone"), grid or recorded.get("grid")
-    if name != backbones.BUILT_IN:
-        return None, f"its regions come from {name or 'a source that it does not name'}, not from {backbones.BUILT_IN}."
-    if not shape:
-        return None, "the model does not record the grid of its regions. Give it, such as --grid 7x7."
-    rows, columns = shape
-    return backbones.get(name, (rows, columns)), ""
+def _set_grid(model: Any, run: str, grid: tuple[int, ...]) -> None:
+    if model.preprocessor is None:
+        raise ConfigError(f"grid: {run} takes no pictures.")
+    if model.region_grid not in (None, grid):
+        rows, columns = model.region_grid
+        problem = f"grid: found {'x'.join(map(str, grid))}, the model was trained on {rows}x{columns} regions."
+        raise ConfigError(located(run, problem, do="Leave --grid out."))
+    model.region_grid = grid
+    model.picture_encoder()  # an error now, rather than an export without what was asked for

@@ -14,9 +14,8 @@ from PIL import Image
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.data.views import SPLIT
 from vse_zoo.errors import ConfigError, DataError, located
-from vse_zoo.features import Backbone, backbones, extract_regions, picture_view
+from vse_zoo.features import Backbone, PictureEncoder, backbones, extract_regions, picture_view
 from vse_zoo.features.precomputed import reads
-from vse_zoo.images import square_pixels
 from vse_zoo.workflow.arrays import attach_array
 from vse_zoo.workflow.precomputed import attach_entries
 
@@ -38,7 +37,7 @@ def add_features(dataset: Dataset, backbone: Backbone, *, batch_size: int = 32, 
     work = dataset.path / "extraction"
     found = extract_regions(
         dataset.image_names,
-        dataset.open_image,
+        lambda row: dataset.open_image(row, backbone.image_size),
         backbone,
         work,
         fingerprint=dataset.content_hash,
@@ -101,7 +100,7 @@ def add_views(
 def _check_same(dataset: Dataset, backbone: Backbone, row: int) -> None:
     """Whether the backbone gives the regions of a picture that the dataset holds; else a `DataError`."""
     kept = dataset.regions(np.array([row]))[0][0].astype(np.float32)
-    found = backbone.regions(square_pixels(dataset.open_image(row), backbone.image_size)[None])[0]
+    found = PictureEncoder(backbone).encode(dataset.open_image(row, backbone.image_size))
     # float16 keeps 11 bits; sums in another order, as of another machine, are nearer than that.
     if found.shape != kept.shape or np.abs(found - kept).max() > 1e-2 * max(1.0, np.abs(kept).max()):
         problem = f"its regions of {dataset.image_names[row]} aren't those of {backbone.name}."

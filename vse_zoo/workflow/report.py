@@ -60,7 +60,7 @@ def report_folder(run: str, data: Path, split: str, out: Path, *, queries: int =
 
 
 def _facts(model: Any, run: str, dataset: Dataset, split: str, seed: int) -> dict[str, str]:
-    trained = presets.metadata(run).get("dataset", {})
+    trained = presets.trained_on(presets.metadata(run))
     regions = dataset.identity["backbone"] + (f", a grid of {'×'.join(map(str, dataset.grid))}" if dataset.grid else "")
     facts = {
         "Model": f"{run}: {type(model).__name__}, {model.count_params():,} parameters",

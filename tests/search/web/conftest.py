@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import keras
@@ -17,22 +16,22 @@ import pytest
 from PIL import Image
 
 from vse_zoo import presets
+from vse_zoo.features import Backbone, backbones
 from vse_zoo.models import ContextAttentionVSE, TransportVSE
 from vse_zoo.preprocessing import TextPreprocessor
 from vse_zoo.search import Index
-from vse_zoo.search import encoding as encoding_module
 from vse_zoo.workflow.index import index_photos
 
 WORDS = {"en": ["a", "red", "dog", "hand"], "de": ["ein", "roter", "hund", "hand"]}
 PHOTOS = 8
 
 
-def colours(pixels: np.ndarray) -> np.ndarray:
-    """(B, 12, 12, 3) pixels to the mean colour of each of 2×3 cells."""
-    return (pixels.reshape(-1, 2, 6, 3, 4, 3).mean(axis=(2, 4)).reshape(-1, 6, 3) / 128 - 1).astype(np.float32)
-
-
-BACKBONE = SimpleNamespace(image_size=12, grid=(2, 3), regions=colours, name="colours")
+@cache
+def colours() -> Backbone:
+    """A square of 12 pixels to the mean colour of each of 2×3 cells."""
+    pixels = keras.Input((12, 12, 3))
+    network = keras.Model(pixels, keras.layers.AveragePooling2D((6, 4))(pixels))
+    return Backbone("colours", network, lambda pixels: pixels / 128 - 1, image_size=12, grid=(2, 3))
 
 
 def small_model(kind: str) -> Any:
@@ -64,10 +63,10 @@ def indexed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         model.build()
         presets.save(model, out / "preset", {"dataset": {"backbone": "colours", "grid": [2, 3]}})
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(encoding_module.backbones, "get", lambda name, grid: BACKBONE)
+            patch.setattr(backbones, "get", lambda name, grid: colours())
             index_photos(folder, out / "index", str(out / "preset"))
             index = indexes.enter_context(Index.open(out / "index"))
-            assert index.encoder.backbone is BACKBONE  # which it keeps
+            assert index.encoder.pictures.backbone is colours()  # which it keeps
         return index
 
     with ExitStack() as indexes:

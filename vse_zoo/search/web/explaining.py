@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vse_zoo.errors import ConfigError
-from vse_zoo.images import square_pixels
 from vse_zoo.search.encoding import Encoder
 from vse_zoo.search.words import as_written, understood
 from vse_zoo.sets import ItemSets
@@ -74,11 +73,10 @@ def look(encoder: Encoder, picture: Image.Image) -> Seen:
     model = encoder.model
     if not can_explain(model):
         raise ConfigError(f"explain: {type(model).__name__} compares whole pictures with whole sentences.")
-    pixels = square_pixels(picture, encoder.image_size)[None]
     if hasattr(model, "align"):
-        items = encoder.encode(pixels)[0]
+        items = encoder.encode([picture])[0]
         return Seen(items, np.zeros((0, len(items)), np.float32))
-    items, heads = model.attended_regions(encoder.regions(pixels))
+    items, heads = model.attended_regions(model.picture_regions([picture]))
     return Seen(items[0], heads[0])
 
 

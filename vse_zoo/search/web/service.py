@@ -108,7 +108,7 @@ class Service:
             query=query,
             language=found.language,
             method=found.method,
-            grid=self.index.encoder.backbone.grid,
+            grid=self.index.encoder.pictures.grid,
             score=round(found.score, _DIGITS),
             words=words,
             heads=[Head(regions=_rounded(regions), words=_rounded(weights)) for regions, weights in found.heads],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vse_zoo.errors import DataError, VSEZooError
-from vse_zoo.sets import ItemSets
+from vse_zoo.sets import ItemSets, joined
 
 __all__ = ["Client", "ServingError"]
 
@@ -87,7 +87,7 @@ class Client(ABC):
         parts = [_encoded(self.predict(signature, chunk)) for chunk in chunks]
         if sum(map(len, parts)) != rows:
             raise ServingError(f"{self.model}: found {sum(map(len, parts))} rows, expected {rows}.")
-        return ItemSets.concatenate(parts) if isinstance(parts[0], ItemSets) else np.concatenate(parts)
+        return joined(parts)
 
 
 def _encoded(found: Arrays) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -33,13 +35,37 @@ def _shifted(value: Any) -> Any:
     return MEAN + value / SCALE if tf.is_tensor(value) and value.dtype.is_floating else value
 
 
-def pair(contract: ModuleType, cls: type, policy: str) -> tuple[Any, Any, dict[str, Any], Any]:
-    """The layer in float32, the same under the policy, inputs, and the kind's call."""
-    kind, full, inputs = contract.example(cls)
-    _, other, _ = contract.example(cls, dtype=policy)
-    inputs = around_the_mean(full, inputs)
-    other.set_weights(full.get_weights())
-    return full, other, inputs, kind.call
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A layer or model in float32, inputs, and what it gives."""
+
+    kind: Any
+    thing: Any
+    inputs: dict[str, Any]
+    outputs: Any
+
+    @classmethod
+    @cache
+    def of(cls, contract: ModuleType, kind: type) -> Example:
+        """One for all policies."""
+        found, thing, inputs = contract.example(kind)
+        inputs = around_the_mean(thing, inputs)
+        return cls(found, thing, inputs, found.call(thing, inputs))
+
+    def under(self, contract: ModuleType, policy: str) -> Example:
+        """The same with the same weights, under a policy."""
+        thing = contract.create(type(self.thing), dtype=policy)
+        if not thing.built:
+            self.kind.call(thing, self.inputs)
+        thing.set_weights(self.thing.get_weights())
+        return Example(self.kind, thing, self.inputs, self.kind.call(thing, self.inputs))
+
+    def numbers(self) -> dict[str, Any]:
+        """Of a model: the loss of the outputs, and the embeddings that users see."""
+        images = self.thing.encode_image(self.inputs["regions"].numpy(), self.inputs["region_mask"].numpy())
+        texts = self.thing.encode_text(["a dog", "dog"])
+        loss = self.thing.compute_loss(x=self.inputs, y_pred=self.outputs)
+        return {"loss": loss, "images": getattr(images, "items", images), "texts": getattr(texts, "items", texts)}
 
 
 def expected_dtype(cls: type, policy: str) -> str:
@@ -67,36 +93,23 @@ def test_a_layer_gives_its_dtype_and_the_values_of_float32(
     contract: ModuleType, plain_layer_class: type, policy: str
 ) -> None:
     """Within 16 roundoffs, as of a dozen operations; a layer of full precision gives the same number to the bit."""
-    full, other, inputs, call = pair(contract, plain_layer_class, policy)
-    found, expected = call(other, inputs), call(full, inputs)
+    full = Example.of(contract, plain_layer_class)
+    found = full.under(contract, policy).outputs
     assert {output.dtype.name for output in contract.floats(found)} == {expected_dtype(plain_layer_class, policy)}
     exact = issubclass(plain_layer_class, FullPrecisionLayer) and policy != "float64"
-    assert_near(found, expected, 0.0 if exact else 16 * ROUNDOFF[policy])
+    assert_near(found, full.outputs, 0.0 if exact else 16 * ROUNDOFF[policy])
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_model_gives_the_values_of_float32(contract: ModuleType, model_class: type, policy: str) -> None:
     """Within 32 roundoffs: outputs, loss, and the float32 embeddings that users see."""
-    full, other, inputs, call = pair(contract, model_class, policy)
-    found, expected = call(other, inputs), call(full, inputs)
-    assert_near(found, expected, 32 * ROUNDOFF[policy])
-    losses = [model.compute_loss(x=inputs, y_pred=outputs) for model, outputs in ((other, found), (full, expected))]
-    assert losses[0].dtype.name == full_precision(policy).compute_dtype
-    assert_near(*losses, 32 * ROUNDOFF[policy])
-    for encode in (encoded_images, encoded_texts):
-        vectors, reference = encode(other, inputs), encode(full, inputs)
-        assert vectors.dtype == np.float32
-        assert_near(vectors, reference, 32 * ROUNDOFF[policy])
-
-
-def encoded_images(model: Any, inputs: dict[str, Any]) -> np.ndarray:
-    images = model.encode_image(inputs["regions"].numpy(), inputs["region_mask"].numpy())
-    return getattr(images, "items", images)
-
-
-def encoded_texts(model: Any, inputs: dict[str, Any]) -> np.ndarray:
-    texts = model.encode_text(["a dog", "dog"])
-    return getattr(texts, "items", texts)
+    full = Example.of(contract, model_class)
+    other = full.under(contract, policy)
+    assert_near(other.outputs, full.outputs, 32 * ROUNDOFF[policy])
+    numbers = other.numbers()
+    assert_near(numbers, full.numbers(), 32 * ROUNDOFF[policy])
+    assert numbers["loss"].dtype.name == full_precision(policy).compute_dtype
+    assert numbers["images"].dtype == numbers["texts"].dtype == np.float32
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -71,12 +71,6 @@ def _cut_to(longer: tf.Tensor, expected: tf.Tensor) -> tf.Tensor:
     return longer[tuple(slice(size) for size in expected.shape)]
 
 
-def test_mixed_precision_gives_finite_outputs(contract: ModuleType, layer_class: type) -> None:
-    kind, thing, inputs = contract.example(layer_class, dtype="mixed_float16")
-    for output in contract.floats(kind.call(thing, inputs)):
-        assert np.all(np.isfinite(output))
-
-
 def test_a_loss_is_a_float32_scalar_and_not_rounded_under_mixed_precision(
     contract: ModuleType, loss_class: type
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -125,6 +126,23 @@ def test_what_is_frozen_and_what_does_not_decay_comes_back(
         assert loaded.optimizer._use_weight_decay(weight.value) == optimizer._use_weight_decay(other.value)
     assert not loaded.optimizer._use_weight_decay(loaded.trainable_variables[0].value)
     assert not loaded.optimizer._use_weight_decay(loaded.trainable_variables[-1].value)
+
+
+def test_a_preset_loads_alike_again_after_another_and_in_threads(
+    contract: ModuleType, model_class: type, tmp_path: Path
+) -> None:
+    model = contract.create(model_class)
+    model.save_to_preset(tmp_path)
+    expected = list(model.encode_text(["a dog", ""], "en"))
+    with ThreadPoolExecutor(3) as pool:
+        loaded = [presets.load(tmp_path), *pool.map(lambda _: presets.load(tmp_path), range(3)), presets.load(tmp_path)]
+    for each in loaded:
+        for one, other in zip(each.weights, model.weights, strict=True):
+            np.testing.assert_array_equal(one, other)
+    with ThreadPoolExecutor(1) as pool:
+        encoded = pool.submit(loaded[-1].encode_text, ["a dog", ""], "en").result()
+    for one, other in zip(encoded, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(

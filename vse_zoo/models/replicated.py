@@ -59,6 +59,8 @@ class ReplicatedModel(keras.Model):
 
 def _sum_gradients_first(optimizer: Any) -> None:
     """Makes an optimiser sum gradients over the replicas at once, and its own sum, which comes too late, do nothing."""
+    if "apply" in vars(optimizer):
+        return  # A model was compiled with it before: summed again, gradients would be too large.
     apply = optimizer.apply
 
     def apply_summed(grads: Any, trainable_variables: Any = None) -> None:

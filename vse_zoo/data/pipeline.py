@@ -20,6 +20,8 @@ __all__ = ["PairBatches"]
 class PairBatches:
     """Image–caption batches of one split; batch n is a pure function of the seed and n, so any epoch can be resumed.
 
+    The zoo's models take it as it is in ``fit``, ``evaluate`` and ``predict``.
+
     Each pair holds an image and one caption of every language; captions of two languages meet at random, anew each
     epoch. A language without a caption for an image gives one unknown word there, and False in ``text_mask``.
 
@@ -78,7 +80,7 @@ class PairBatches:
         self._plan = lru_cache(maxsize=2)(self._plan_epoch)
 
     def dataset(self, start_epoch: int = 0) -> tf.data.Dataset:
-        """Endless batches from the start of an epoch on; pass `steps_per_epoch` to ``model.fit``."""
+        """Endless batches from the start of an epoch on; its number may be a tensor. ``model.fit`` calls it itself."""
         steps = tf.data.Dataset.range(start_epoch * self.steps_per_epoch, np.iinfo(np.int64).max)
         batches = steps.map(self._tensors, num_parallel_calls=2, deterministic=True)
         return batches.prefetch(4)

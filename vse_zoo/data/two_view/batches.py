@@ -20,7 +20,8 @@ class TwoViewBatches:
     """Batches ``{"x": (B, x_dim), "y": (B, y_dim)}`` float32 of one split, every row at most once an epoch.
 
     Batch n is a pure function of the seed and n, so any epoch can be resumed. All batches are full: what is left over
-    at the end of an epoch waits for another epoch's order.
+    at the end of an epoch waits for another epoch's order. The zoo's models take it as it is in ``fit``, ``evaluate``
+    and ``predict``.
 
     Args:
         data: an opened two-view folder.
@@ -41,7 +42,7 @@ class TwoViewBatches:
         self._plan = lru_cache(maxsize=2)(self._plan_epoch)
 
     def dataset(self, start_epoch: int = 0) -> tf.data.Dataset:
-        """Endless batches from the start of an epoch on; pass `steps_per_epoch` to ``model.fit``."""
+        """Endless batches from the start of an epoch on; its number may be a tensor. ``model.fit`` calls it itself."""
         batch_bytes = 4 * self.batch_size * sum(view.shape[1] for view in self._views)
         block = min(_BLOCK, max(1, _BLOCK_BYTES // batch_bytes))
         first = tf.data.Dataset.range(start_epoch * self.steps_per_epoch, np.iinfo(np.int64).max, block)

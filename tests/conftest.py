@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,32 @@ def tiny_by_name(monkeypatch: pytest.MonkeyPatch, tiny_backbone: Any) -> Any:
     get, known = backbones.get, {("tiny", (2, 2)): tiny_backbone}
     monkeypatch.setattr(backbones, "get", lambda *asked: known[asked] if asked in known else get(*asked))
     return tiny_backbone
+
+
+@contextmanager
+def eager_functions() -> Iterator[None]:
+    """TensorFlow's functions run step by step inside."""
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture
+def without_graphs() -> Iterator[None]:
+    """TensorFlow's functions run step by step, for tests whose subject isn't the graph: to trace one takes seconds."""
+    with eager_functions():
+        yield
+
+
+@pytest.fixture(scope="module")
+def module_without_graphs() -> Iterator[None]:
+    """As `without_graphs`, for a module whose fixtures train too."""
+    with eager_functions():
+        yield
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ"

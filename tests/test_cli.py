@@ -114,6 +114,7 @@ def test_help_lists_the_commands(arguments: list[str]) -> None:
     assert all(f" {name} " in result.output for name in listed)
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_photos_to_figures(run: Run, photos: Path, tmp_path: Path) -> None:
     data, out, figures = tmp_path / "data", tmp_path / "run", tmp_path / "figures.json"
     status, said, _ = run("prepare", "folder", data, "--images", photos, "--captions", tmp_path / "captions.csv")

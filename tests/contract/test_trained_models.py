@@ -108,6 +108,7 @@ def test_dropout_and_momentum_matter(contract: ModuleType, model_class: type, so
         assert any((one.numpy() != another.numpy()).any() for one, another in pairs)
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_what_is_frozen_and_what_does_not_decay_comes_back(
     contract: ModuleType, model_class: type, source: Source, tmp_path: Path
 ) -> None:
@@ -225,6 +226,7 @@ def weights(model: Any) -> list[tuple[str, Any]]:
     return [(weight.name, weight.shape) for weight in model.weights]
 
 
+@pytest.mark.usefixtures("without_graphs")
 @pytest.mark.filterwarnings("ignore:Gradients do not exist")  # where a loss has the weight 0
 def test_losses_are_replaced(contract: ModuleType, model_class: type, source: Source, tmp_path: Path) -> None:
     """By `load`, by `compile` and in the constructor's arguments alike, also where the new loss has a weight."""

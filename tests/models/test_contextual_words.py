@@ -212,6 +212,7 @@ def dataset(tmp_path: Path) -> Dataset:
     return empty.attach_regions(tmp_path / "regions.npy", None, backbone="random", grid=None, left_out={})
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_batches_of_states_give_the_outputs_of_live_ones(
     dataset: Dataset, pair: tuple[PiecePreprocessor, ContextualWords]
 ) -> None:

@@ -16,6 +16,8 @@ from vse_zoo.models import ContextAttentionVSE
 from vse_zoo.models.context_attention import ContextualWords, extend_language
 from vse_zoo.preprocessing import PiecePreprocessor, TextPreprocessor
 
+pytestmark = pytest.mark.usefixtures("without_graphs")
+
 DIM = 6
 TEXTS = ["a b", "b unknown a", "", "c"]
 CAPTIONS = ["un chien", "un chat", "un chien", "un oiseau"]

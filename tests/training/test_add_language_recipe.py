@@ -14,6 +14,8 @@ from vse_zoo.errors import ConfigError
 from vse_zoo.training import read_history
 from vse_zoo.workflow import train as run_recipe
 
+pytestmark = pytest.mark.usefixtures("module_without_graphs")
+
 CONFIG = """
 [language]
 model = {model!r}
@@ -29,7 +31,9 @@ batch_size = 5
 
 
 @pytest.fixture(scope="module")
-def english(train: Callable[..., None], config_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def english(
+    module_without_graphs: None, train: Callable[..., None], config_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A run that knows English only."""
     folder = tmp_path_factory.mktemp("english")
     config = folder / "english.toml"

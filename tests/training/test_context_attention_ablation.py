@@ -12,6 +12,8 @@ import pytest
 from vse_zoo.data.dataset import Dataset
 from vse_zoo.training import ContextAttentionConfig, load_config
 
+pytestmark = pytest.mark.usefixtures("without_graphs")
+
 
 @pytest.fixture
 def ablation(load_recipe: Callable[[str], ModuleType]) -> ModuleType:
@@ -39,12 +41,13 @@ def test_a_grid_is_trained_once_and_tabulated(
     ablation: ModuleType, tiny: Dataset, config_file: Path, tmp_path: Path
 ) -> None:
     ablation.ROWS = {"base": {}, "English alone": {"train": {"languages": ("en",)}}}
-    ablation.CONFIGS = config_file.parent
+    ablation.CONFIGS = tmp_path
+    (tmp_path / "large.toml").write_text(config_file.read_text().replace("batch_size = 5", "batch_size = 24"))
     for _ in range(2):
-        ablation.main(tiny.path, tmp_path, config=config_file.stem, encoder=None, epochs=1, seeds=1, split="dev")
+        ablation.main(tiny.path, tmp_path, config="large", encoder=None, epochs=1, seeds=1, split="dev")
         times = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/last.weights.h5")}
     assert len(times) == 2
-    ablation.main(tiny.path, tmp_path, config=config_file.stem, encoder=None, epochs=1, seeds=1, split="dev")
+    ablation.main(tiny.path, tmp_path, config="large", encoder=None, epochs=1, seeds=1, split="dev")
     assert times == {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/last.weights.h5")}
     base, alone = (line.split("|")[2:-1] for line in (tmp_path / "table.md").read_text().splitlines()[2:])
     kept = json.loads((tmp_path / "base-0" / "dev.json").read_text())

@@ -13,6 +13,12 @@ COLUMNS = {"a": "first", "b": "second"}
 DRAWN = {("one", 0): 1.0, ("one", 1): 4.0, ("1/γ, two", 0): 2.0, ("1/γ, two", 1): 2.5}
 
 
+@pytest.fixture(autouse=True)
+def kept_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keras' state of a whole test run isn't collected after every cell, which takes seconds."""
+    monkeypatch.setattr("keras.backend.clear_session", lambda: None)
+
+
 def figures(row: str, seed: int, place: Path) -> dict[str, float | None]:
     return {"a": DRAWN[row, seed], "b": None if row == "one" else 3.0}
 

@@ -78,6 +78,7 @@ def test_model_checkpoint_keeps_all_that_is_needed(whole: TwoWayNet, batches: Tw
     assert_same(resumed, whole)
 
 
+@pytest.mark.slow
 def test_compiled_steps_of_several_batches(batches: TwoViewBatches, tmp_path: Path) -> None:
     """XLA and three batches a call: options that must come back, too."""
     model = compiled(jit_compile=True, steps_per_execution=3)

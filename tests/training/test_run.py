@@ -123,6 +123,7 @@ def test_killed_between_log_and_checkpoint(
     assert_same_run(tmp_path / "run", whole_run, assert_same_weights)
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_resuming_keeps_the_best_score(whole_run: Path, train: Train, tmp_path: Path) -> None:
     """A first epoch recorded as unbeatable stays the best: its preset is not replaced."""
     run = shutil.copytree(whole_run, tmp_path / "run")
@@ -186,6 +187,7 @@ def test_a_run_without_a_finished_epoch_may_begin_anew(make_dataset: Callable[..
 
 
 @pytest.mark.parametrize("epoch", [0, pytest.param(1, marks=SLOW)])
+@pytest.mark.usefixtures("without_graphs")
 def test_ctrl_c_leaves_a_preset_that_loads(
     train: Train, interrupt: Callable[..., None], capsys: pytest.CaptureFixture[str], tmp_path: Path, epoch: int
 ) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parent / "scoped.py"
 
 

@@ -58,6 +58,7 @@ def word_vectors(run: Path, language: str) -> tuple[list[str], np.ndarray]:
     return list(model.preprocessor.vocabulary(language)), model.text_encoders[language].words.embeddings.numpy()
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_frozen_vectors_are_those_of_the_files(
     train: Train, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

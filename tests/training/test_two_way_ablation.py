@@ -29,6 +29,7 @@ def test_every_row_of_the_papers_table_is_there_and_builds(ablation: ModuleType)
     assert cells[1].optimizer.learning_rate == pytest.approx(1e-5)
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_a_grid_is_trained_once_and_tabulated(ablation: ModuleType, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     splits = {}

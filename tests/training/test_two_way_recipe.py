@@ -89,6 +89,7 @@ def test_two_matrices_resume_to_the_same_weights(
     assert set(found.values) == {"split", "neuron", "canonical", "effective_rank", "directions", "variance"}
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_pictures_and_sentences(tiny: Dataset, matrices: Path, tmp_path: Path) -> None:
     train("two_way_net", tiny.path, tmp_path / "run", config=config(tmp_path, SENTENCES))
     model = presets.load(tmp_path / "run")
@@ -101,6 +102,7 @@ def test_pictures_and_sentences(tiny: Dataset, matrices: Path, tmp_path: Path) -
     np.testing.assert_array_equal(again.encode_text(["red dog"]), model.encode_text(["red dog"]))
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_the_wrong_kind_of_folder_is_said(
     tiny: Dataset, matrices: Path, tmp_path: Path, make_dataset: Callable[..., Dataset]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -17,6 +18,8 @@ import pytest
 from PIL import Image
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# What XLA compiles here runs a few times on small arrays: to optimise it takes longer than it saves.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +75,14 @@ def tiny_by_name(monkeypatch: pytest.MonkeyPatch, tiny_backbone: Any) -> Any:
     get, known = backbones.get, {("tiny", (2, 2)): tiny_backbone}
     monkeypatch.setattr(backbones, "get", lambda *asked: known[asked] if asked in known else get(*asked))
     return tiny_backbone
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unwatched() -> Iterator[None]:
+    """What a module leaves behind is kept out of later garbage collections, which took seconds each."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @contextmanager

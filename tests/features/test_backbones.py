@@ -21,13 +21,18 @@ def test_names() -> None:
     assert IMAGE_SIZES.keys() <= set(application_names())
 
 
+@pytest.fixture(scope="module")
+def whole() -> np.ndarray:
+    """The built-in backbone's map of each picture, a region a cell."""
+    return backbones.get("efficientnet_lite0").regions(PIXELS).reshape(2, 7, 7, 1280)
+
+
 @pytest.mark.parametrize("grid", [(7, 7), (3, 3), (1, 1), (2, 5)])
-def test_built_in_grids(grid: tuple[int, int]) -> None:
+def test_built_in_grids(whole: np.ndarray, grid: tuple[int, int]) -> None:
     backbone = backbones.get("efficientnet_lite0", grid=grid)
     regions = backbone.regions(PIXELS)
     assert (regions.shape, regions.dtype) == ((2, grid[0] * grid[1], 1280), np.float32)
     assert backbone.boxes.shape == (grid[0] * grid[1], 4)
-    whole = backbones.get("efficientnet_lite0").regions(PIXELS).reshape(2, 7, 7, 1280)
     x0, y0, x1, y1 = np.rint(backbone.boxes[-1] * 7).astype(int)
     np.testing.assert_allclose(regions[:, -1], whole[:, y0:y1, x0:x1].mean((1, 2)), atol=1e-5)
 

@@ -44,8 +44,9 @@ def largest_difference(one: Arrays, other: Arrays) -> float:
     return max(float(np.abs(value - expected).max()) for (name, expected), value in pairs if " figure " not in name)
 
 
-# Tracing the steps of replicas takes long: the quick one has batch normalisation and every kind of gathering.
-@pytest.mark.parametrize("kind", ["two_way_net", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[:2])])
+# Tracing the steps of replicas takes long.
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 def test_two_replicas_equal_one_device(kind: str, tmp_path: Path) -> None:
     found = trained(tmp_path, kind, "1,2")
     assert_alike(of(found, 1, kind), of(found, 2, kind))

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from vse_zoo.layers import ContextAttention, Standardization
+from vse_zoo.layers.bidirectional import bidirectional
 from vse_zoo.layers.full_precision import full_precision
 from vse_zoo.layers.masking import zero_masked
 
@@ -194,7 +195,7 @@ class SentenceEncoder(_AttendedEncoder):
             )
         # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
         lstm = keras.layers.LSTM(units // 2, return_sequences=True, use_cudnn=False, dtype=self.dtype_policy)
-        self.recurrence = keras.layers.Bidirectional(lstm, name="recurrence", dtype=self.dtype_policy)
+        self.recurrence = bidirectional(lstm, name="recurrence", dtype=self.dtype_policy)
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Creates the word vectors, the LSTM and the attention for (B, T) ids or (B, T, D) vectors."""

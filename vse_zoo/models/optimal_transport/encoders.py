@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from vse_zoo.layers import Standardization, l2_normalize
+from vse_zoo.layers.bidirectional import bidirectional
 from vse_zoo.layers.full_precision import full_precision
 from vse_zoo.layers.masking import zero_masked
 
@@ -135,7 +136,7 @@ class WordEncoder(keras.layers.Layer):
         self.input_dropout = keras.layers.Dropout(dropout, name="input_dropout", **policy)
         # cuDNN kernels can't be loaded on a CPU after export and break on fully masked rows.
         gru = keras.layers.GRU(units, return_sequences=True, use_cudnn=False, **policy)
-        self.recurrence = keras.layers.Bidirectional(gru, merge_mode="ave", name="recurrence", **policy)
+        self.recurrence = bidirectional(gru, merge_mode="ave", name="recurrence", **policy)
         self.supports_masking = True
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:

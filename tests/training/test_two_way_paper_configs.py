@@ -65,7 +65,8 @@ def test_layers_and_weights_are_the_papers(name: str) -> None:
         assert 2 * 2 * settings.sentences.components * settings.sentences.word_dim == sizes[-1]
 
 
-@pytest.mark.parametrize("name", ["mnist", pytest.param("xrmb", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mnist", "xrmb"])
 def test_a_step_of_the_small_networks(name: str) -> None:
     check_step(name)
 

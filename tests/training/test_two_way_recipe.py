@@ -66,6 +66,7 @@ class StoppedError(Exception):
     """The machine went down."""
 
 
+@pytest.mark.slow
 def test_two_matrices_resume_to_the_same_weights(
     matrices: Path, tmp_path: Path, interrupt: Callable[..., None], assert_same_weights: Callable[[Path, Path], None]
 ) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import keras
 
+__all__ = ["bidirectional"]
+
 
 def bidirectional(layer: keras.layers.Layer, **arguments: Any) -> keras.layers.Bidirectional:
     """Returns `keras.layers.Bidirectional(layer)`, which never shares weights with another one by chance.
